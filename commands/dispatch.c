@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the words of the command line to a row of a command table. */
+#include "commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *find(const struct command *table, const char *name)
+{
+	for (; table->name; table++)
+		if (!strcmp(table->name, name))
+			return table;
+	return NULL;
+}
+
+static int say_unknown(const struct command *table, const char *what, const char *name,
+		       struct log *log)
+{
+	const char *names[32];
+	unsigned int count = 0;
+	const char *nearest;
+
+	for (; table->name && count < 31; table++)
+		names[count++] = table->name;
+	names[count] = NULL;
+	nearest = nearest_name(name, names);
+	if (nearest)
+		log_error(log, "%s has no command \"%s\"; did you mean \"%s\"?", what, name, nearest);
+	else
+		log_error(log, "%s has no command \"%s\"; \"shootdown help\" lists them", what, name);
+	return EXIT_USAGE;
+}
+
+static bool asks_for_help(int argc, char *const *argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			return true;
+	return false;
+}
+
+static int run_row(const struct command *command, const char *what, int argc, char *const *argv,
+		   FILE *out, struct log *log)
+{
+	struct option_values *values = options_new(command->options);
+	const char **rest;
+	unsigned int count;
+	int code;
+
+	if (!values)
+		return EXIT_BROKEN;
+	if (options_parse(values, what, argc, argv, &rest, &count, log)) {
+		options_free(values);
+		return EXIT_USAGE;
+	}
+	code = command->run(values, rest, count, out, log);
+	free(rest);
+	options_free(values);
+	return code;
+}
+
+int commands_dispatch(const struct command *table, const char *what, int argc, char *const *argv,
+		      FILE *out, struct log *log)
+{
+	const struct command *command;
+	char name[64];
+
+	command = argc ? find(table, argv[0]) : NULL;
+	if (argc && !command)
+		return say_unknown(table, what, argv[0], log);
+	if (!command) {
+		log_error(log, "%s: name a command; \"shootdown help\" lists them", what);
+		return EXIT_USAGE;
+	}
+	snprintf(name, sizeof(name), "%s %s", what, command->name);
+	if (asks_for_help(argc - 1, argv + 1) &&
+	    (!command->commands || argv[1][0] == '-')) {
+		command_help(command, what, out);
+		return EXIT_DONE;
+	}
+	if (command->commands)
+		return commands_dispatch(command->commands, name, argc - 1, argv + 1, out, log);
+	return run_row(command, name, argc - 1, argv + 1, out, log);
+}

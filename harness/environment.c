@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Environment rows applied, and journal entries undone: one table row a kind of
+ * change. An undo must work from the facts alone: the process that made the
+ * change may be dead, and may have died before, in or after making it.
+ */
+#include "environment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+#include <unistd.h>
+
+#include "../lib/fs.h"
+
+struct change_kind {
+	const char *name;	/* in the journal */
+	/* done: the change is known to have been made. 0 also when there was nothing to undo. */
+	int (*undo)(const json_t *facts, bool done, struct log *log);
+};
+
+static long long fact_number(const json_t *facts, const char *name, long long fallback)
+{
+	const json_t *value = json_object_get(facts, name);
+
+	return json_is_integer(value) ? json_integer_value(value) : fallback;
+}
+
+static const char *fact_text(const json_t *facts, const char *name)
+{
+	const char *text = json_string_value(json_object_get(facts, name));
+
+	return text ? text : "";
+}
+
+/* ---- zram: a device added by us ---- */
+
+static json_t *zram_devices(void)
+{
+	json_t *numbers = json_array();
+	DIR *folder = opendir("/sys/block");
+	struct dirent *entry;
+	int number, end;
+
+	while (folder && (entry = readdir(folder))) {
+		end = 0;
+		if (sscanf(entry->d_name, "zram%d%n", &number, &end) == 1 && !entry->d_name[end])
+			json_array_append_new(numbers, json_integer(number));
+	}
+	if (folder)
+		closedir(folder);
+	return numbers;
+}
+
+static bool contains(const json_t *numbers, long long number)
+{
+	size_t i;
+	json_t *value;
+
+	json_array_foreach((json_t *)numbers, i, value)
+		if (json_integer_value(value) == number)
+			return true;
+	return false;
+}
+
+static bool zram_is_unused(long long number)
+{
+	char path[64];
+	unsigned long long size;
+
+	snprintf(path, sizeof(path), "/sys/block/zram%lld/disksize", number);
+	return !fs_read_u64("", path, &size) && size == 0;
+}
+
+/*
+ * The run died between asking for a device and writing down its number. A device
+ * that was not there before and was never given a size is ours, when there is
+ * just one: others set the size at once, so more than one means we cannot tell.
+ */
+static long long find_lost_zram(const json_t *facts, struct log *log)
+{
+	const json_t *before = json_object_get(facts, "before");
+	json_t *now = zram_devices(), *value;
+	long long found = -1;
+	size_t i;
+
+	json_array_foreach(now, i, value) {
+		long long number = json_integer_value(value);
+
+		if (contains(before, number) || !zram_is_unused(number))
+			continue;
+		if (found >= 0) {
+			log_warn(log, "one of zram%lld and zram%lld may be a dead run's; look, then "
+				 "write its number to /sys/class/zram-control/hot_remove", found, number);
+			found = -1;
+			break;
+		}
+		found = number;
+	}
+	json_decref(now);
+	return found;
+}
+
+static int undo_zram(const json_t *facts, bool done, struct log *log)
+{
+	long long number = fact_number(facts, "device", -1);
+	char path[64], text[32];
+	int rc = 0;
+
+	if (!done)
+		number = find_lost_zram(facts, log);
+	snprintf(path, sizeof(path), "/sys/block/zram%lld", number);
+	if (number < 0 || !fs_exists("", path))
+		return 0;
+	snprintf(path, sizeof(path), "/sys/block/zram%lld/reset", number);
+	snprintf(text, sizeof(text), "%lld", number);
+	/* udev may still look at the device: it is busy for a moment */
+	for (int i = 0; i < 50; i++) {
+		rc = fs_write("", path, "1");
+		if (!rc)
+			rc = fs_write("", "/sys/class/zram-control/hot_remove", text);
+		if (rc != -EBUSY)
+			break;
+		usleep(100000);
+	}
+	return rc;
+}
+
+static int add_zram(struct environment *environment, long long *number)
+{
+	unsigned int entry;
+	unsigned long long device;
+	int rc = journal_begin(environment->journal, "zram",
+			       json_pack("{s:o}", "before", zram_devices()), &entry);
+
+	/* reading hot_add is what adds the device (Documentation/admin-guide/blockdev/zram.rst) */
+	if (!rc)
+		rc = fs_read_u64("", "/sys/class/zram-control/hot_add", &device);
+	if (!rc)
+		rc = journal_done(environment->journal, entry,
+				  json_pack("{s:I}", "device", (json_int_t)device));
+	if (!rc)
+		*number = device;
+	return rc;
+}
+
+/* ---- swap: an area on a device of ours ---- */
+
+static bool swap_is_on(const char *path)
+{
+	char *text, *line, *rest;
+	size_t length = strlen(path);
+	bool found = false;
+
+	if (fs_read("", "/proc/swaps", &text, NULL))
+		return false;
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		if (!strncmp(line, path, length) && strchr(" \t", line[length]))
+			found = true;
+	free(text);
+	return found;
+}
+
+static int undo_swap(const json_t *facts, bool done, struct log *log)
+{
+	const char *path = fact_text(facts, "path");
+
+	(void)done;
+	if (!swap_is_on(path))
+		return 0;
+	if (!swapoff(path))
+		return 0;
+	log_warn(log, "swapoff %s: %s", path, strerror(errno));
+	return -errno;
+}
+
+/*
+ * An empty swap area: version 1, the last page, and the magic at the end of the
+ * first page (union swap_header in include/linux/swap.h).
+ */
+static int format_swap(const char *path, uint64_t size, size_t page_bytes)
+{
+	uint32_t *header = calloc(1, page_bytes);
+	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+
+	if (!header)
+		rc = -ENOMEM;
+	else if (fd < 0)
+		rc = -errno;
+	if (!rc) {
+		header[1024 / 4] = 1;
+		header[1024 / 4 + 1] = size / page_bytes - 1;
+		memcpy((char *)header + page_bytes - 10, "SWAPSPACE2", 10);
+		if (pwrite(fd, header, page_bytes, 0) != (ssize_t)page_bytes || fsync(fd))
+			rc = errno ? -errno : -EIO;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(header);
+	return rc;
+}
+
+/* The highest priority, so that nothing goes to a swap that was there before. */
+static int turn_on_swap(struct environment *environment, const char *path)
+{
+	unsigned int entry;
+	int rc = journal_begin(environment->journal, "swap", json_pack("{s:s}", "path", path), &entry);
+
+	if (!rc && swapon(path, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK))
+		rc = -errno;
+	return rc ? rc : journal_done(environment->journal, entry, NULL);
+}
+
+/* ---- cgroup: a folder of ours, and the controller enabled for it ---- */
+
+static int undo_cgroup(const json_t *facts, bool done, struct log *log)
+{
+	const char *path = fact_text(facts, "path");
+	char *kill_path = format_string("%s/cgroup.kill", path);
+	int rc = 0;
+
+	(void)done;
+	(void)log;
+	if (!kill_path)
+		return -ENOMEM;
+	if (fs_exists("", path)) {
+		fs_write("", kill_path, "1");
+		for (int i = 0; i < 100; i++) {
+			rc = rmdir(path) ? -errno : 0;
+			if (rc != -EBUSY)
+				break;
+			usleep(50000);
+		}
+	}
+	free(kill_path);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static bool has_word(const char *path, const char *word)
+{
+	char *text, *rest, *token;
+	bool found = false;
+
+	if (fs_read_value("", path, &text))
+		return false;
+	for (rest = text; (token = strsep(&rest, " \n"));)
+		if (!strcmp(token, word))
+			found = true;
+	free(text);
+	return found;
+}
+
+static int undo_controller(const json_t *facts, bool done, struct log *log)
+{
+	const char *path = fact_text(facts, "path");
+	int rc;
+
+	(void)done;
+	if (!has_word(path, "memory"))
+		return 0;
+	rc = fs_write("", path, "-memory");
+	if (rc)
+		log_warn(log, "the memory controller stays enabled in %s: %s", path, strerror(-rc));
+	return rc;
+}
+
+char *environment_cgroup_mount(const char *root, const char **reason)
+{
+	char *text, *rest, *line, *mount = NULL, *controllers = NULL;
+
+	*reason = "cgroup v2 is not mounted; mount it, or boot with systemd.unified_cgroup_hierarchy=1";
+	if (fs_read(root, "/proc/self/mounts", &text, NULL))
+		return NULL;
+	for (rest = text; !mount && (line = strsep(&rest, "\n"));) {
+		char device[256], folder[1024], kind[64];
+
+		if (sscanf(line, "%255s %1023s %63s", device, folder, kind) == 3 &&
+		    !strcmp(kind, "cgroup2"))
+			mount = strdup(folder);
+	}
+	free(text);
+	if (!mount)
+		return NULL;
+	*reason = "cgroup v2 has no memory controller here; boot with cgroup_no_v1=memory";
+	text = format_string("%s/cgroup.controllers", mount);
+	if (text && !fs_read_value(root, text, &controllers) && strstr(controllers, "memory"))
+		*reason = NULL;
+	free(controllers);
+	free(text);
+	if (!*reason)
+		return mount;
+	free(mount);
+	return NULL;
+}
+
+static int enable_controller(struct environment *environment, const char *mount)
+{
+	char *path = format_string("%s/cgroup.subtree_control", mount);
+	unsigned int entry;
+	int rc = path ? 0 : -ENOMEM;
+
+	if (!rc && !has_word(path, "memory")) {
+		rc = journal_begin(environment->journal, "controller", json_pack("{s:s}", "path", path),
+				   &entry);
+		if (!rc)
+			rc = fs_write("", path, "+memory");
+		if (!rc)
+			rc = journal_done(environment->journal, entry, NULL);
+	}
+	free(path);
+	return rc;
+}
+
+static int make_cgroup(struct environment *environment, const char *mount)
+{
+	char *path = format_string("%s/shootdown-%d", mount, (int)getpid());
+	unsigned int entry;
+	int rc = path ? 0 : -ENOMEM;
+
+	/* what exists under this name is not ours: never journal it */
+	if (!rc && fs_exists("", path))
+		rc = -EEXIST;
+	if (!rc)
+		rc = journal_begin(environment->journal, "cgroup", json_pack("{s:s}", "path", path),
+				   &entry);
+	if (!rc && mkdir(path, 0755))
+		rc = -errno;
+	if (!rc)
+		rc = journal_done(environment->journal, entry, NULL);
+	if (!rc) {
+		environment->cgroup_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (environment->cgroup_folder < 0)
+			rc = -errno;
+	}
+	free(path);
+	return rc;
+}
+
+/* ---- rows of a stressor ---- */
+
+static int apply_cgroup(struct environment *environment, const struct point *point, char *reason,
+			size_t size)
+{
+	const char *why;
+	char *mount = environment_cgroup_mount("", &why);
+	int rc;
+
+	(void)point;
+	if (!mount) {
+		snprintf(reason, size, "%s", why);
+		return -ENODEV;
+	}
+	rc = enable_controller(environment, mount);
+	if (!rc)
+		rc = make_cgroup(environment, mount);
+	if (rc)
+		snprintf(reason, size, "cannot make a cgroup under %s: %s", mount, strerror(-rc));
+	free(mount);
+	return rc;
+}
+
+static int set_zram(long long device, const char *attribute, const char *text, char *reason,
+		    size_t size)
+{
+	char path[80];
+	int rc;
+
+	snprintf(path, sizeof(path), "/sys/block/zram%lld/%s", device, attribute);
+	rc = fs_write("", path, text);
+	if (rc)
+		snprintf(reason, size, "%s refuses \"%s\": %s", path, text, strerror(-rc));
+	return rc;
+}
+
+/* Pages, half as many again for what the kernel adds, and room for its clusters. */
+static uint64_t zram_bytes(const struct point *point)
+{
+	uint64_t given = option_uint(point->parameters, "zram-size");
+	uint64_t pages = option_uint(point->parameters, "pages");
+
+	return given ? given : (pages + pages / 2 + 4096) * point->page_bytes;
+}
+
+static int apply_zram_swap(struct environment *environment, const struct point *point, char *reason,
+			   size_t size)
+{
+	const char *algorithm = option_string(point->parameters, "zram-algorithm");
+	uint64_t bytes = zram_bytes(point);
+	char text[64], path[64];
+	long long device;
+	int rc = add_zram(environment, &device);
+
+	if (rc) {
+		snprintf(reason, size, "cannot add a zram device: %s", strerror(-rc));
+		return rc;
+	}
+	environment->zram = device;
+	if (algorithm && strcmp(algorithm, "default"))
+		rc = set_zram(device, "comp_algorithm", algorithm, reason, size);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
+	if (!rc)
+		rc = set_zram(device, "disksize", text, reason, size);
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "/dev/zram%lld", device);
+	rc = format_swap(path, bytes, point->page_bytes);
+	if (!rc)
+		rc = turn_on_swap(environment, path);
+	if (rc)
+		snprintf(reason, size, "cannot swap to %s: %s", path, strerror(-rc));
+	return rc;
+}
+
+static int (*const apply_kind[])(struct environment *environment, const struct point *point,
+				 char *reason, size_t size) = {
+	[ENVIRONMENT_ZRAM_SWAP] = apply_zram_swap,
+	[ENVIRONMENT_CGROUP] = apply_cgroup,
+};
+
+int environment_apply(struct environment *environment, const struct point *point, char *reason,
+		      size_t reason_size)
+{
+	const struct environment_row *row = point->stressor->environment;
+	int rc = 0;
+
+	environment->cgroup_folder = -1;
+	environment->zram = -1;
+	for (; !rc && row && row->kind != ENVIRONMENT_END; row++)
+		if (!row->option ||
+		    !strcmp(option_string(point->parameters, row->option), row->value))
+			rc = apply_kind[row->kind](environment, point, reason, reason_size);
+	return rc;
+}
+
+static const struct change_kind change_kinds[] = {
+	{ "zram", undo_zram },
+	{ "swap", undo_swap },
+	{ "cgroup", undo_cgroup },
+	{ "controller", undo_controller },
+};
+
+static int undo_entry(const struct journal_entry *entry, struct log *log)
+{
+	for (size_t i = 0; i < sizeof(change_kinds) / sizeof(change_kinds[0]); i++)
+		if (!strcmp(change_kinds[i].name, entry->kind))
+			return change_kinds[i].undo(entry->facts, entry->done, log);
+	return -ENOTSUP;
+}
+
+static int undo_journal(struct journal *journal, struct log *log)
+{
+	const struct journal_entry *entries;
+	unsigned int count;
+	int first = 0;
+
+	entries = journal_entries(journal, &count);
+	while (count--) {
+		int rc = undo_entry(&entries[count], log);
+
+		if (!rc) {
+			rc = journal_undone(journal, entries[count].number);
+		} else {
+			char *facts = json_dumps(entries[count].facts, JSON_COMPACT);
+
+			log_error(log, "cannot undo %s %s: %s; \"shootdown restore\" tries again",
+				  entries[count].kind, facts ? facts : "", strerror(-rc));
+			free(facts);
+		}
+		if (rc && !first)
+			first = rc;
+	}
+	return first;
+}
+
+int environment_undo(struct environment *environment)
+{
+	if (environment->cgroup_folder >= 0)
+		close(environment->cgroup_folder);
+	environment->cgroup_folder = -1;
+	return undo_journal(environment->journal, environment->log);
+}
+
+struct restore {
+	struct log *log;
+	int rc;
+};
+
+static void restore_one(struct journal *journal, void *context)
+{
+	struct restore *restore = context;
+	int rc = undo_journal(journal, restore->log);
+
+	if (rc)
+		restore->rc = rc;
+}
+
+int environment_restore(struct log *log)
+{
+	struct restore restore = { .log = log };
+	int visited = journal_visit_dead(log, restore_one, &restore);
+
+	return visited < 0 ? visited : restore.rc ? restore.rc : visited;
+}

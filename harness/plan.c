@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From names and settings to points, an order, and JSON. Touches nothing. */
+#include "plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/cpus.h"
+#include "../lib/perf.h"
+#include "../results/record.h"
+#include "point.h"
+
+#define POINTS_MAX 10000
+
+/* splitmix64 (Steele, Lea, Flood 2014): the order only has to be the same for the same seed. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+static int say_unknown_stressor(const char *name, struct log *log)
+{
+	const char *names[64];
+	unsigned int count = 0;
+	const char *nearest;
+
+	while (all_stressors[count] && count < 63) {
+		names[count] = all_stressors[count]->name;
+		count++;
+	}
+	names[count] = NULL;
+	nearest = nearest_name(name, names);
+	if (nearest)
+		log_error(log, "there is no stressor \"%s\"; did you mean \"%s\"?", name, nearest);
+	else
+		log_error(log, "there is no stressor \"%s\"; \"shootdown list\" shows those there are",
+			  name);
+	return -EINVAL;
+}
+
+static int add_point(struct plan *plan, const struct stressor *stressor,
+		     struct option_values *parameters)
+{
+	struct plan_point *larger;
+
+	if (!parameters)
+		return -ENOMEM;
+	larger = reallocarray(plan->points, plan->point_count + 1, sizeof(*larger));
+	if (!larger) {
+		options_free(parameters);
+		return -ENOMEM;
+	}
+	plan->points = larger;
+	plan->points[plan->point_count++] = (struct plan_point){ stressor, parameters };
+	return 0;
+}
+
+static int add_stressor(struct plan *plan, const char *name, struct log *log)
+{
+	const struct stressor *stressor;
+	bool all = !strcmp(name, "all");
+	int rc = 0;
+
+	for (unsigned int i = 0; all && !rc && all_stressors[i]; i++)
+		rc = add_point(plan, all_stressors[i], options_new(all_stressors[i]->options));
+	if (all)
+		return rc;
+	stressor = stressor_find(name);
+	if (!stressor)
+		return say_unknown_stressor(name, log);
+	return add_point(plan, stressor, options_new(stressor->options));
+}
+
+/* A setting's parts: [STRESSOR.]OPTION=VALUE[,VALUE...] */
+struct setting {
+	char *stressor;		/* NULL: every stressor that has the option */
+	char *option;
+	char *values;		/* comma-separated */
+};
+
+static int split_setting(char *text, struct setting *setting, struct log *log)
+{
+	char *equals = strchr(text, '='), *dot;
+
+	if (!equals || equals == text || !equals[1]) {
+		log_error(log, "--set takes OPTION=VALUE, not \"%s\"", text);
+		return -EINVAL;
+	}
+	*equals = '\0';
+	dot = strchr(text, '.');
+	if (dot)
+		*dot = '\0';
+	setting->stressor = dot ? text : NULL;
+	setting->option = dot ? dot + 1 : text;
+	setting->values = equals + 1;
+	return 0;
+}
+
+static bool has_option(const struct stressor *stressor, const struct setting *setting)
+{
+	if (setting->stressor && strcmp(setting->stressor, stressor->name))
+		return false;
+	for (const struct option_row *row = stressor->options; row->name; row++)
+		if (!strcmp(row->name, setting->option))
+			return true;
+	return false;
+}
+
+/* Each of the values of one setting makes a point of its own out of points[index]. */
+static int multiply_point(struct plan *plan, unsigned int index, const struct setting *setting,
+			  struct log *log)
+{
+	const struct stressor *stressor = plan->points[index].stressor;
+	char *values = strdup(setting->values), *rest = values, *value;
+	struct option_values *target;
+	char what[96];
+	bool first = true;
+	int rc = values ? 0 : -ENOMEM;
+
+	snprintf(what, sizeof(what), "stressor %s", stressor->name);
+	while (!rc && (value = strsep(&rest, ","))) {
+		target = plan->points[index].parameters;
+		if (!first) {
+			rc = plan->point_count < POINTS_MAX ?
+				     add_point(plan, stressor, options_copy(target)) :
+				     -E2BIG;
+			if (!rc)
+				target = plan->points[plan->point_count - 1].parameters;
+		}
+		if (!rc)
+			rc = options_set(target, what, setting->option, value, log);
+		first = false;
+	}
+	if (rc == -E2BIG) {
+		log_error(log, "the settings make more than %d points; give fewer values", POINTS_MAX);
+		rc = -EINVAL;
+	}
+	free(values);
+	return rc;
+}
+
+static int say_unused_setting(const struct plan *plan, const struct setting *setting,
+			      struct log *log)
+{
+	char what[96];
+
+	for (unsigned int i = 0; i < plan->point_count; i++) {
+		const struct stressor *stressor = plan->points[i].stressor;
+		struct option_values *values;
+
+		if (setting->stressor && strcmp(setting->stressor, stressor->name))
+			continue;
+		/* options_set() knows the words for it */
+		snprintf(what, sizeof(what), "stressor %s", stressor->name);
+		values = options_copy(plan->points[i].parameters);
+		if (values)
+			options_set(values, what, setting->option, "", log);
+		options_free(values);
+		return -EINVAL;
+	}
+	log_error(log, "--set names stressor \"%s\", which is not in this plan", setting->stressor);
+	return -EINVAL;
+}
+
+static int apply_setting(struct plan *plan, const char *given, struct log *log)
+{
+	unsigned int count = plan->point_count;
+	struct setting setting;
+	char *text = strdup(given);
+	bool used = false;
+	int rc;
+
+	if (!text)
+		return -ENOMEM;
+	rc = split_setting(text, &setting, log);
+	for (unsigned int i = 0; !rc && i < count; i++) {
+		if (!has_option(plan->points[i].stressor, &setting))
+			continue;
+		used = true;
+		rc = multiply_point(plan, i, &setting, log);
+	}
+	if (!rc && !used)
+		rc = say_unused_setting(plan, &setting, log);
+	free(text);
+	return rc;
+}
+
+/* Rounds of all points, the order within each round shuffled (Fisher-Yates). */
+static int make_order(struct plan *plan)
+{
+	uint64_t state = plan->seed;
+	unsigned int count = plan->point_count;
+
+	plan->step_count = count * plan->repetitions;
+	plan->order = calloc(plan->step_count, sizeof(*plan->order));
+	if (!plan->order)
+		return -ENOMEM;
+	for (unsigned int round = 0; round < plan->repetitions; round++) {
+		struct plan_step *steps = plan->order + round * count;
+
+		for (unsigned int i = 0; i < count; i++) {
+			unsigned int j = next_random(&state) % (i + 1);
+
+			steps[i] = steps[j];
+			steps[j] = (struct plan_step){ i, round + 1 };
+		}
+	}
+	return 0;
+}
+
+static const struct source *find_source(const char *name)
+{
+	for (unsigned int i = 0; all_sources[i]; i++)
+		if (!strcmp(all_sources[i]->name, name))
+			return all_sources[i];
+	return NULL;
+}
+
+static bool wants_source(const struct source *source, const char *const *names,
+			 const char *const *events)
+{
+	if (source->by_default || (source == &perf_source && events && *events))
+		return true;
+	for (; names && *names; names++)
+		if (!strcmp(*names, source->name) || !strcmp(*names, "all"))
+			return true;
+	return false;
+}
+
+static int choose_sources(struct plan *plan, const char *const *names, const char *const *events,
+			  struct log *log)
+{
+	const char *known[32];
+	unsigned int count = 0, used = 0;
+
+	while (all_sources[count] && count < 31) {
+		known[count] = all_sources[count]->name;
+		count++;
+	}
+	known[count] = NULL;
+	for (unsigned int i = 0; names && names[i]; i++) {
+		const char *nearest;
+
+		if (!strcmp(names[i], "all") || find_source(names[i]))
+			continue;
+		nearest = nearest_name(names[i], known);
+		log_error(log, "there is no counter \"%s\"%s%s%s", names[i],
+			  nearest ? "; did you mean \"" : "; the man page lists them under COUNTERS",
+			  nearest ? nearest : "", nearest ? "\"?" : "");
+		return -EINVAL;
+	}
+	plan->sources = calloc(count + 1, sizeof(*plan->sources));
+	if (!plan->sources)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < count; i++)
+		if (wants_source(all_sources[i], names, events))
+			plan->sources[used++] = all_sources[i];
+	return 0;
+}
+
+static int copy_events(struct plan *plan, const char *const *events, struct log *log)
+{
+	unsigned int count = 0;
+
+	while (events && events[count])
+		count++;
+	plan->events = calloc(count + 1, sizeof(*plan->events));
+	if (!plan->events)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < count; i++) {
+		int rc = perf_event_check(events[i], log);
+
+		if (rc)
+			return rc;
+		plan->events[i] = strdup(events[i]);
+		if (!plan->events[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int check_cpu_list(struct plan *plan, const char *list, struct log *log)
+{
+	hwloc_bitmap_t cpus;
+	int rc;
+
+	if (!list)
+		return 0;
+	rc = cpus_parse(list, &cpus);
+	if (rc) {
+		log_error(log, "--cpus takes a list such as 0-3,8, not \"%s\"", list);
+		return rc;
+	}
+	hwloc_bitmap_free(cpus);
+	plan->cpu_list = strdup(list);
+	return plan->cpu_list ? 0 : -ENOMEM;
+}
+
+void plan_request_from(const struct option_values *values, struct plan_request *request)
+{
+	request->settings = option_list(values, "set");
+	request->sources = option_list(values, "counter");
+	request->events = option_list(values, "event");
+	request->repetitions = option_uint(values, "runs");
+	request->duration_ns = option_uint(values, "duration");
+	request->timeout_ns = option_uint(values, "timeout");
+	request->seed = option_uint(values, "seed");
+}
+
+int plan_build(const struct plan_request *request, struct log *log, struct plan **out)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	int rc = 0;
+
+	if (!plan)
+		return -ENOMEM;
+	plan->repetitions = request->repetitions;
+	plan->duration_ns = request->duration_ns;
+	plan->timeout_ns = request->timeout_ns;
+	plan->seed = request->seed;
+	for (unsigned int i = 0; !rc && request->stressors[i]; i++)
+		rc = add_stressor(plan, request->stressors[i], log);
+	if (!rc && !plan->point_count) {
+		log_error(log, "name at least one stressor, or \"all\"; \"shootdown list\" shows them");
+		rc = -EINVAL;
+	}
+	for (unsigned int i = 0; !rc && request->settings && request->settings[i]; i++)
+		rc = apply_setting(plan, request->settings[i], log);
+	if (!rc)
+		rc = check_cpu_list(plan, request->cpu_list, log);
+	if (!rc)
+		rc = choose_sources(plan, request->sources, request->events, log);
+	if (!rc)
+		rc = copy_events(plan, request->events, log);
+	if (!rc)
+		rc = make_order(plan);
+	if (rc)
+		plan_free(plan);
+	else
+		*out = plan;
+	return rc;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (unsigned int i = 0; i < plan->point_count; i++)
+		options_free(plan->points[i].parameters);
+	for (unsigned int i = 0; plan->events && plan->events[i]; i++)
+		free(plan->events[i]);
+	free(plan->points);
+	free(plan->order);
+	free(plan->sources);
+	free(plan->events);
+	free(plan->cpu_list);
+	free(plan);
+}
+
+static json_t *metric_json(const char *unit, const char *better, double predicted)
+{
+	return json_pack("{s:s, s:s, s:o}", "unit", unit, "better", better, "predicted",
+			 isnan(predicted) ? json_null() : json_real(predicted));
+}
+
+static void add_source_metrics(json_t *metrics, const struct source_metric *row)
+{
+	for (; row && row->name; row++)
+		json_object_set_new(metrics, row->name, metric_json(row->unit, row->better, NAN));
+}
+
+/* Every metric that the stressor and the plan's sources report, with what is predicted. */
+static json_t *point_metrics(const struct plan *plan, const struct plan_point *from,
+			     unsigned int cpu_count, size_t page_bytes)
+{
+	struct point point = {
+		.stressor = from->stressor,
+		.parameters = from->parameters,
+		.cpu_count = cpu_count,
+		.page_bytes = page_bytes,
+	};
+	struct prediction list[PREDICTION_MAX];
+	unsigned int count = from->stressor->predict ? from->stressor->predict(&point, list) : 0;
+	json_t *metrics = json_object();
+
+	add_source_metrics(metrics, window_metrics);
+	for (const struct source **source = plan->sources; *source; source++)
+		add_source_metrics(metrics, (*source)->metrics);
+	for (const struct metric_row *row = from->stressor->metrics; row->name; row++)
+		json_object_set_new(metrics, row->name, metric_json(row->unit, row->better, NAN));
+	for (unsigned int i = 0; i < count; i++) {
+		json_t *metric = json_object_get(metrics, list[i].metric);
+
+		if (metric)
+			json_object_set_new(metric, "predicted", json_real(list[i].value));
+	}
+	return metrics;
+}
+
+static json_t *strings_json(char *const *strings)
+{
+	json_t *array = json_array();
+
+	for (; strings && *strings; strings++)
+		json_array_append_new(array, json_string(*strings));
+	return array;
+}
+
+json_t *plan_json(const struct plan *plan, unsigned int cpu_count, size_t page_bytes)
+{
+	json_t *points = json_array(), *order = json_array(), *sources = json_array();
+
+	for (unsigned int i = 0; i < plan->point_count; i++)
+		json_array_append_new(
+			points,
+			json_pack("{s:s, s:i, s:o, s:o}", "stressor", plan->points[i].stressor->name,
+				  "stressor_version", (int)plan->points[i].stressor->version,
+				  "parameters", options_json(plan->points[i].parameters), "metrics",
+				  point_metrics(plan, &plan->points[i], cpu_count, page_bytes)));
+	for (unsigned int i = 0; i < plan->step_count; i++)
+		json_array_append_new(order, json_pack("[i, i]", (int)plan->order[i].point,
+						       (int)plan->order[i].repetition));
+	for (const struct source **source = plan->sources; *source; source++)
+		json_array_append_new(sources, json_string((*source)->name));
+	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:s?, s:o, s:o, s:o, s:o}", "schema",
+			 "shootdown-plan", "version", RECORD_VERSION, "seed", (json_int_t)plan->seed,
+			 "repetitions", (int)plan->repetitions, "duration_s", plan->duration_ns / 1e9,
+			 "timeout_s", plan->timeout_ns / 1e9, "cpu_list", plan->cpu_list, "sources",
+			 sources, "events", strings_json(plan->events), "points", points, "order", order);
+}
+
+/* Borrowed strings of a JSON array, NULL at the end; the caller frees the array. */
+static const char **borrow_strings(const json_t *array)
+{
+	size_t count = json_array_size(array), used = 0;
+	const char **strings = calloc(count + 1, sizeof(*strings));
+
+	for (size_t i = 0; strings && i < count; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+
+		if (text)
+			strings[used++] = text;
+	}
+	return strings;
+}
+
+static int add_point_json(struct plan *plan, const json_t *json, struct log *log)
+{
+	const char *name = json_string_value(json_object_get(json, "stressor"));
+	int version = json_integer_value(json_object_get(json, "stressor_version"));
+	struct option_values *parameters;
+	const struct stressor *stressor;
+	char what[96];
+	int rc;
+
+	stressor = name ? stressor_find(name) : NULL;
+	if (!stressor)
+		return say_unknown_stressor(name ? name : "", log);
+	if (version != (int)stressor->version) {
+		log_error(log, "the plan wants version %d of stressor %s, this shootdown has %u; "
+			  "use the same shootdown on both sides", version, name, stressor->version);
+		return -EINVAL;
+	}
+	parameters = options_new(stressor->options);
+	if (!parameters)
+		return -ENOMEM;
+	snprintf(what, sizeof(what), "stressor %s", name);
+	rc = options_from_json(parameters, what, json_object_get(json, "parameters"), log);
+	if (rc) {
+		options_free(parameters);
+		return rc;
+	}
+	return add_point(plan, stressor, parameters);
+}
+
+int plan_from_json(const json_t *json, struct log *log, struct plan **out)
+{
+	const char *schema = json_string_value(json_object_get(json, "schema"));
+	const char **sources = borrow_strings(json_object_get(json, "sources"));
+	const char **events = borrow_strings(json_object_get(json, "events"));
+	const json_t *points = json_object_get(json, "points");
+	struct plan *plan = calloc(1, sizeof(*plan));
+	int rc = plan && sources && events ? 0 : -ENOMEM;
+
+	if (!rc && (!schema || strcmp(schema, "shootdown-plan") ||
+		    json_integer_value(json_object_get(json, "version")) != RECORD_VERSION ||
+		    !json_array_size(points))) {
+		log_error(log, "this is no plan of version %d", RECORD_VERSION);
+		rc = -EINVAL;
+	}
+	if (!rc) {
+		plan->repetitions = json_integer_value(json_object_get(json, "repetitions"));
+		plan->seed = json_integer_value(json_object_get(json, "seed"));
+		plan->duration_ns = json_number_value(json_object_get(json, "duration_s")) * 1e9;
+		plan->timeout_ns = json_number_value(json_object_get(json, "timeout_s")) * 1e9;
+		rc = check_cpu_list(plan, json_string_value(json_object_get(json, "cpu_list")), log);
+	}
+	for (size_t i = 0; !rc && i < json_array_size(points); i++)
+		rc = add_point_json(plan, json_array_get(points, i), log);
+	if (!rc)
+		rc = choose_sources(plan, sources, events, log);
+	if (!rc)
+		rc = copy_events(plan, events, log);
+	if (!rc)
+		rc = make_order(plan);
+	free(sources);
+	free(events);
+	if (rc)
+		plan_free(plan);
+	else
+		*out = plan;
+	return rc;
+}

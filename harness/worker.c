@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Processes of one repetition, and what their callbacks may call. */
+#include "worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../lib/spawn.h"
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* ---- what stressors call ---- */
+
+static void say(struct shared *shared, enum outcome outcome, const char *format, va_list arguments)
+{
+	static const int badness[OUTCOME_COUNT] = {
+		[OUTCOME_PASS] = 0, [OUTCOME_SKIP] = 1, [OUTCOME_INTERRUPTED] = 2,
+		[OUTCOME_BROKEN] = 3, [OUTCOME_FAIL] = 4,
+	};
+
+	while (atomic_exchange(&shared->saying, 1))
+		spin_pause();
+	if (badness[outcome] > badness[atomic_load(&shared->outcome)]) {
+		atomic_store(&shared->outcome, outcome);
+		vsnprintf(shared->reason, sizeof(shared->reason), format, arguments);
+	}
+	atomic_store(&shared->saying, 0);
+}
+
+void shared_say(struct shared *shared, enum outcome outcome, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(shared, outcome, format, arguments);
+	va_end(arguments);
+}
+
+int task_say(struct task *task, enum outcome outcome, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(task->shared, outcome, format, arguments);
+	va_end(arguments);
+	return -ECANCELED;
+}
+
+void task_report(struct task *task, const char *metric, double value)
+{
+	const struct metric_row *rows = task->point->stressor->metrics;
+
+	for (unsigned int i = 0; rows[i].name && i < REPORTS_MAX; i++)
+		if (!strcmp(rows[i].name, metric)) {
+			task->shared->reports[i].value = value;
+			atomic_store(&task->shared->reports[i].set, true);
+		}
+}
+
+int task_pin(unsigned int cpu)
+{
+	size_t size = CPU_ALLOC_SIZE(cpu + 1);
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	int rc;
+
+	if (!set)
+		return -ENOMEM;
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(cpu, size, set);
+	rc = sched_setaffinity(0, size, set) ? -errno : 0;
+	CPU_FREE(set);
+	return rc;
+}
+
+uint64_t task_uint(const struct task *task, const char *option)
+{
+	return option_uint(task->point->parameters, option);
+}
+
+const char *task_string(const struct task *task, const char *option)
+{
+	return option_string(task->point->parameters, option);
+}
+
+/* ---- inside a worker ---- */
+
+/* A worker that outlives its supervisor would keep memory, CPUs and the cgroup busy. */
+static void bind_to_supervisor(pid_t supervisor)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != supervisor)
+		_exit(1);
+}
+
+static int enter_cgroup(int folder)
+{
+	int fd = openat(folder, "cgroup.procs", O_WRONLY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, "0", 1) != 1)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int timed_run(struct task *task)
+{
+	int rc;
+
+	task->shared->window_start_ns = monotonic_ns();
+	rc = task->point->stressor->run(task);
+	task->shared->window_end_ns = monotonic_ns();
+	return rc;
+}
+
+static int obey(struct task *task, enum worker_command command, bool target)
+{
+	const struct stressor *stressor = task->point->stressor;
+	int rc;
+
+	switch (command) {
+	case WORKER_SETUP:
+		rc = task->cgroup_folder >= 0 ? enter_cgroup(task->cgroup_folder) : 0;
+		if (rc)
+			return task_say(task, OUTCOME_BROKEN, "cannot enter the cgroup: %s",
+					strerror(-rc));
+		return stressor->setup(task);
+	case WORKER_ARM:
+		rc = target ? 0 : task_pin(task->point->cpus[0]);
+		if (rc)
+			return task_say(task, OUTCOME_BROKEN, "cannot pin the driver to CPU %u: %s",
+					task->point->cpus[0], strerror(-rc));
+		return stressor->arm ? stressor->arm(task) : 0;
+	case WORKER_RUN:
+		return timed_run(task);
+	case WORKER_VERIFY:
+		return stressor->verify ? stressor->verify(task) : 0;
+	case WORKER_TEARDOWN:
+		if (stressor->teardown)
+			stressor->teardown(task);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static void serve(struct crew *crew, int socket, bool target)
+{
+	struct task task = {
+		.point = crew->point,
+		.target = crew->target.pid,
+		.cgroup_folder = crew->cgroup_folder,
+		.shared = crew->shared,
+	};
+	int command, rc;
+
+	while (recv(socket, &command, sizeof(command), 0) == sizeof(command)) {
+		rc = obey(&task, command, target);
+		if (send(socket, &rc, sizeof(rc), MSG_NOSIGNAL) != sizeof(rc))
+			break;
+	}
+	_exit(0);
+}
+
+static void neighbour_spin(struct crew *crew, struct turns *turns)
+{
+	while (!atomic_load_explicit(&crew->shared->stop, memory_order_relaxed)) {
+		atomic_fetch_add_explicit(&turns->count, 1, memory_order_relaxed);
+		spin_pause();
+	}
+}
+
+/* Always in the kernel or on its way: the CPU has a user mm and is not lazy. */
+static void neighbour_kernel(struct crew *crew, struct turns *turns)
+{
+	while (!atomic_load_explicit(&crew->shared->stop, memory_order_relaxed)) {
+		syscall(SYS_getppid);
+		atomic_fetch_add_explicit(&turns->count, 1, memory_order_relaxed);
+		spin_pause();
+	}
+}
+
+/* Sleeps: its CPU is idle, keeps a mm it borrows, and is lazy. */
+static void neighbour_idle(struct crew *crew, struct turns *turns)
+{
+	(void)crew;
+	atomic_fetch_add(&turns->count, 1);
+	for (;;)
+		pause();
+}
+
+static const struct {
+	const char *name;
+	void (*live)(struct crew *crew, struct turns *turns);
+} neighbour_kinds[] = {
+	{ "spin", neighbour_spin },
+	{ "idle", neighbour_idle },
+	{ "kernel", neighbour_kernel },
+};
+
+static void live_as_neighbour(struct crew *crew, unsigned int index)
+{
+	const char *kind = option_string(crew->point->parameters, "neighbours");
+	struct turns *turns = &crew->shared->neighbours[index];
+
+	if (task_pin(crew->point->cpus[index]))
+		_exit(1);
+	for (size_t i = 0; i < sizeof(neighbour_kinds) / sizeof(neighbour_kinds[0]); i++)
+		if (!strcmp(neighbour_kinds[i].name, kind))
+			neighbour_kinds[i].live(crew, turns);
+	_exit(0);
+}
+
+/* ---- the supervisor's side ---- */
+
+int crew_open(struct crew *crew, const struct point *point, int cgroup_folder,
+	      void (*forget)(void *context), void *forget_context)
+{
+	size_t size = sizeof(struct shared) + point->cpu_count * sizeof(struct turns);
+
+	*crew = (struct crew){
+		.point = point,
+		.shared_bytes = size,
+		.cgroup_folder = cgroup_folder,
+		.target = { .socket = -1, .role = "target" },
+		.driver = { .socket = -1, .role = "driver" },
+		.forget = forget,
+		.forget_context = forget_context,
+	};
+	crew->shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (crew->shared == MAP_FAILED) {
+		crew->shared = NULL;
+		return -errno;
+	}
+	return 0;
+}
+
+/* The child's side of a start: keep nothing that is the supervisor's or another worker's. */
+static void become_worker(struct crew *crew, pid_t supervisor)
+{
+	bind_to_supervisor(supervisor);
+	if (crew->forget)
+		crew->forget(crew->forget_context);
+	if (crew->target.socket >= 0)
+		close(crew->target.socket);
+	if (crew->driver.socket >= 0)
+		close(crew->driver.socket);
+}
+
+static int start_served(struct crew *crew, struct worker *worker, bool target)
+{
+	pid_t supervisor = getpid();
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	worker->pid = fork();
+	if (!worker->pid) {
+		close(ends[0]);
+		become_worker(crew, supervisor);
+		serve(crew, ends[1], target);
+	}
+	close(ends[1]);
+	if (worker->pid < 0) {
+		int rc = -errno;
+
+		worker->pid = 0;
+		close(ends[0]);
+		return rc;
+	}
+	worker->socket = ends[0];
+	return 0;
+}
+
+int crew_start_target(struct crew *crew)
+{
+	return start_served(crew, &crew->target, true);
+}
+
+int crew_start_driver(struct crew *crew)
+{
+	return start_served(crew, &crew->driver, false);
+}
+
+static int wait_for_turns(struct crew *crew, unsigned int index, uint64_t deadline_ns)
+{
+	while (!atomic_load(&crew->shared->neighbours[index].count)) {
+		if (spawn_interrupted())
+			return -EINTR;
+		if (monotonic_ns() > deadline_ns)
+			return -ETIMEDOUT;
+		usleep(1000);
+	}
+	return 0;
+}
+
+int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
+{
+	unsigned int count = crew->point->cpu_count - 1;
+	pid_t supervisor = getpid();
+	int rc = 0;
+
+	crew->neighbours = calloc(count ? count : 1, sizeof(*crew->neighbours));
+	if (!crew->neighbours)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			become_worker(crew, supervisor);
+			live_as_neighbour(crew, i + 1);
+		}
+		if (pid < 0)
+			return -errno;
+		crew->neighbours[i] = (struct worker){ pid, -1, "neighbour" };
+		crew->neighbour_count = i + 1;
+	}
+	for (unsigned int i = 0; !rc && i < count; i++)
+		rc = wait_for_turns(crew, i + 1, deadline_ns);
+	return rc;
+}
+
+static void say_death(struct crew *crew, struct worker *worker)
+{
+	int status = 0;
+
+	if (waitpid(worker->pid, &status, 0) != worker->pid)
+		return;
+	worker->pid = 0;
+	if (WIFSIGNALED(status))
+		shared_say(crew->shared, OUTCOME_BROKEN, "the %s was killed by signal %d (%s)%s",
+			   worker->role, WTERMSIG(status), strsignal(WTERMSIG(status)),
+			   WTERMSIG(status) == SIGKILL ? ": out of memory? see the kernel log" : "");
+	else
+		shared_say(crew->shared, OUTCOME_BROKEN, "the %s ended with status %d", worker->role,
+			   WEXITSTATUS(status));
+}
+
+/* Sleeps until the answer: wake-ups in the window would cost time on the control CPU. */
+static int await_answer(struct worker *worker, uint64_t deadline_ns)
+{
+	struct pollfd answer = { .fd = worker->socket, .events = POLLIN };
+	uint64_t now = monotonic_ns();
+	struct timespec left;
+	sigset_t none;
+	int rc;
+
+	sigemptyset(&none);
+	while (!spawn_interrupted() && now < deadline_ns) {
+		left.tv_sec = (deadline_ns - now) / 1000000000ULL;
+		left.tv_nsec = (deadline_ns - now) % 1000000000ULL;
+		rc = ppoll(&answer, 1, &left, &none);
+		if (rc > 0)
+			return 0;
+		if (rc < 0 && errno != EINTR)
+			return -errno;
+		now = monotonic_ns();
+	}
+	return spawn_interrupted() ? -EINTR : -ETIMEDOUT;
+}
+
+int crew_command(struct crew *crew, struct worker *worker, enum worker_command command,
+		 uint64_t deadline_ns)
+{
+	int message = command, answer, rc;
+
+	if (send(worker->socket, &message, sizeof(message), MSG_NOSIGNAL) != sizeof(message)) {
+		say_death(crew, worker);
+		return -ESRCH;
+	}
+	rc = await_answer(worker, deadline_ns);
+	if (rc)
+		return rc;
+	if (recv(worker->socket, &answer, sizeof(answer), 0) != sizeof(answer)) {
+		say_death(crew, worker);
+		return -ESRCH;
+	}
+	return answer;
+}
+
+pid_t *crew_pids(const struct crew *crew, unsigned int *count)
+{
+	pid_t *pids = calloc(crew->neighbour_count + 2, sizeof(*pids));
+
+	if (!pids)
+		return NULL;
+	pids[0] = crew->target.pid;
+	pids[1] = crew->driver.pid;
+	for (unsigned int i = 0; i < crew->neighbour_count; i++)
+		pids[i + 2] = crew->neighbours[i].pid;
+	*count = crew->neighbour_count + 2;
+	return pids;
+}
+
+static void end_worker(struct worker *worker)
+{
+	if (worker->socket >= 0)
+		close(worker->socket);
+	worker->socket = -1;
+	if (worker->pid > 0) {
+		kill(worker->pid, SIGKILL);
+		waitpid(worker->pid, NULL, 0);
+	}
+	worker->pid = 0;
+}
+
+void crew_close(struct crew *crew)
+{
+	if (crew->shared)
+		atomic_store(&crew->shared->stop, true);
+	for (unsigned int i = 0; i < crew->neighbour_count; i++)
+		end_worker(&crew->neighbours[i]);
+	end_worker(&crew->driver);
+	end_worker(&crew->target);
+	free(crew->neighbours);
+	if (crew->shared)
+		munmap(crew->shared, crew->shared_bytes);
+	crew->shared = NULL;
+}

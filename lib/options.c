@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Option rows: parsing, checking, JSON, help. */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct value {
+	char *text;		/* as given, or the default; NULL: none */
+	uint64_t number;	/* UINT, SIZE, DURATION; FLAG: 1 when present */
+	double real;
+	bool given;
+	const char **list;	/* rows with many: borrowed from copies[], NULL at the end */
+	unsigned int list_count;
+};
+
+struct option_values {
+	const struct option_row *rows;
+	unsigned int count;
+	struct value values[];
+};
+
+struct suffix {
+	const char *text;
+	uint64_t factor;
+};
+
+static const struct suffix uint_suffixes[] = {
+	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 }
+};
+static const struct suffix size_suffixes[] = {
+	{ "", 1 },	     { "K", 1ULL << 10 }, { "M", 1ULL << 20 }, { "G", 1ULL << 30 },
+	{ "T", 1ULL << 40 }, { NULL, 0 }
+};
+static const struct suffix duration_suffixes[] = {
+	{ "", 1000000000ULL },	 { "ms", 1000000ULL },	     { "s", 1000000000ULL },
+	{ "m", 60000000000ULL }, { "h", 3600000000000ULL }, { NULL, 0 }
+};
+
+struct type {
+	const char *what;		/* for messages: "is not WHAT" */
+	const struct suffix *suffixes;	/* numbers with a unit */
+	const char *unit;		/* shown after limits */
+	uint64_t unit_factor;
+};
+
+static const struct type types[] = {
+	[OPTION_FLAG] = { "a flag", NULL, "", 1 },
+	[OPTION_UINT] = { "a whole number", uint_suffixes, "", 1 },
+	[OPTION_REAL] = { "a number", NULL, "", 1 },
+	[OPTION_SIZE] = { "a size such as 512M or 4G", size_suffixes, " bytes", 1 },
+	[OPTION_DURATION] = { "a time such as 90s, 10m or 2h", duration_suffixes, " s", 1000000000ULL },
+	[OPTION_STRING] = { "a text", NULL, "", 1 },
+	[OPTION_CHOICE] = { "a choice", NULL, "", 1 },
+};
+
+/* A number that may have a fraction when it has a unit ("1.5G"), in units of the type. */
+static bool parse_number(const struct suffix *suffixes, const char *text, uint64_t *number)
+{
+	uint64_t whole;
+	double value;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	whole = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	value = *end == '.' ? strtod(text, &end) : (double)whole;
+	for (; suffixes->text; suffixes++) {
+		if (strcmp(end, suffixes->text))
+			continue;
+		if (value == (double)whole && whole <= UINT64_MAX / suffixes->factor) {
+			*number = whole * suffixes->factor;
+			return true;
+		}
+		value *= suffixes->factor;
+		if (value >= 1.8e19 || value != floor(value))
+			return false;
+		*number = value;
+		return true;
+	}
+	return false;
+}
+
+static bool is_choice(const struct option_row *row, const char *text)
+{
+	for (const char *const *choice = row->choices; *choice; choice++)
+		if (!strcmp(*choice, text))
+			return true;
+	return false;
+}
+
+/* Checks text against the row; false when it does not fit. */
+static bool interpret(const struct option_row *row, const char *text, struct value *value)
+{
+	char *end;
+
+	if (types[row->type].suffixes) {
+		if (!parse_number(types[row->type].suffixes, text, &value->number))
+			return false;
+		return !row->max || (value->number >= row->min && value->number <= row->max);
+	}
+	if (row->type == OPTION_REAL) {
+		value->real = strtod(text, &end);
+		if (end == text || *end || !isfinite(value->real))
+			return false;
+		return !row->max || (value->real >= row->min && value->real <= row->max);
+	}
+	if (row->type == OPTION_CHOICE)
+		return is_choice(row, text);
+	return true;
+}
+
+static void join_choices(const struct option_row *row, char *text, size_t size)
+{
+	size_t used = snprintf(text, size, "one of");
+
+	for (const char *const *choice = row->choices; *choice && used < size; choice++)
+		used += snprintf(text + used, size - used, "%s %s", choice == row->choices ? "" : ",",
+				 *choice);
+}
+
+void option_range(const struct option_row *row, char *text, size_t size)
+{
+	const struct type *type = &types[row->type];
+
+	*text = '\0';
+	if (row->type == OPTION_CHOICE)
+		join_choices(row, text, size);
+	else if (row->max == UINT64_MAX)
+		snprintf(text, size, "at least %g%s", (double)row->min / type->unit_factor, type->unit);
+	else if (row->max)
+		snprintf(text, size, "%.15g to %.15g%s", (double)row->min / type->unit_factor,
+			 (double)row->max / type->unit_factor, type->unit);
+}
+
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t length = strlen(b), row[64];
+
+	if (length >= 64)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= length; j++) {
+			size_t best = corner + (a[i - 1] != b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[length];
+}
+
+const char *nearest_name(const char *name, const char *const *candidates)
+{
+	size_t limit = strlen(name) / 3 < 2 ? 2 : strlen(name) / 3, best = limit + 1;
+	const char *nearest = NULL;
+
+	for (; *candidates; candidates++) {
+		size_t distance = edit_distance(name, *candidates);
+
+		if (distance < best && distance < strlen(*candidates)) {
+			best = distance;
+			nearest = *candidates;
+		}
+	}
+	return nearest;
+}
+
+static int find_row(const struct option_row *rows, const char *name, size_t length)
+{
+	for (int i = 0; rows[i].name; i++)
+		if (strlen(rows[i].name) == length && !strncmp(rows[i].name, name, length))
+			return i;
+	return -1;
+}
+
+static void say_unknown(const struct option_row *rows, const char *what, const char *name,
+			struct log *log)
+{
+	const char *names[128];
+	unsigned int count = 0;
+	const char *nearest;
+
+	for (; rows[count].name && count < 127; count++)
+		names[count] = rows[count].name;
+	names[count] = NULL;
+	nearest = nearest_name(name, names);
+	if (nearest)
+		log_error(log, "%s has no option \"%s\"; did you mean \"%s\"?", what, name, nearest);
+	else
+		log_error(log, "%s has no option \"%s\"; its help lists the options it has", what,
+			  name);
+}
+
+static void say_bad_value(const struct option_row *row, const char *what, const char *text,
+			  struct log *log)
+{
+	char range[512];
+
+	option_range(row, range, sizeof(range));
+	if (row->type == OPTION_CHOICE)
+		log_error(log, "%s: option \"%s\" must be %s, not \"%s\"", what, row->name, range, text);
+	else
+		log_error(log, "%s: option \"%s\" must be %s%s%s%s, not \"%s\"", what, row->name,
+			  types[row->type].what, *range ? " (" : "", range, *range ? ")" : "", text);
+}
+
+static int append(struct value *value, const char *text)
+{
+	const char **larger = realloc(value->list, (value->list_count + 2) * sizeof(*larger));
+	char *copy = strdup(text);
+
+	if (larger)
+		value->list = larger;
+	if (!larger || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	value->list[value->list_count++] = copy;
+	value->list[value->list_count] = NULL;
+	value->given = true;
+	return 0;
+}
+
+static int assign(const struct option_row *row, struct value *value, const char *text)
+{
+	struct value fresh = { 0 };
+
+	if (!interpret(row, text, &fresh))
+		return -EINVAL;
+	fresh.text = strdup(text);
+	if (!fresh.text)
+		return -ENOMEM;
+	free(value->text);
+	value->text = fresh.text;
+	value->number = fresh.number;
+	value->real = fresh.real;
+	return 0;
+}
+
+struct option_values *options_new(const struct option_row *rows)
+{
+	struct option_values *values;
+	unsigned int count = 0;
+
+	while (rows[count].name)
+		count++;
+	values = calloc(1, sizeof(*values) + count * sizeof(values->values[0]));
+	if (!values)
+		return NULL;
+	values->rows = rows;
+	values->count = count;
+	for (unsigned int i = 0; i < count; i++) {
+		int rc = rows[i].fallback ? assign(&rows[i], &values->values[i], rows[i].fallback) : 0;
+
+		if (rc == -EINVAL) {
+			fprintf(stderr, "bug: option %s refuses its own default\n", rows[i].name);
+			abort();
+		}
+		if (rc) {
+			options_free(values);
+			return NULL;
+		}
+	}
+	return values;
+}
+
+struct option_values *options_copy(const struct option_values *values)
+{
+	struct option_values *copy = options_new(values->rows);
+	int rc = copy ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; !rc && i < values->count; i++) {
+		const struct value *from = &values->values[i];
+		struct value *to = &copy->values[i];
+
+		if (from->text)
+			rc = assign(&values->rows[i], to, from->text);
+		for (unsigned int j = 0; !rc && j < from->list_count; j++)
+			rc = append(to, from->list[j]);
+		to->number = from->number;
+		to->given = from->given;
+	}
+	if (!rc)
+		return copy;
+	options_free(copy);
+	return NULL;
+}
+
+void options_free(struct option_values *values)
+{
+	if (!values)
+		return;
+	for (unsigned int i = 0; i < values->count; i++) {
+		free(values->values[i].text);
+		for (unsigned int j = 0; j < values->values[i].list_count; j++)
+			free((char *)values->values[i].list[j]);
+		free(values->values[i].list);
+	}
+	free(values);
+}
+
+int options_set(struct option_values *values, const char *what, const char *name, const char *text,
+		struct log *log)
+{
+	int i = find_row(values->rows, name, strlen(name)), rc;
+
+	if (i < 0) {
+		say_unknown(values->rows, what, name, log);
+		return -EINVAL;
+	}
+	if (values->rows[i].many)
+		return append(&values->values[i], text);
+	rc = assign(&values->rows[i], &values->values[i], text);
+	if (rc == -EINVAL)
+		say_bad_value(&values->rows[i], what, text, log);
+	else if (!rc)
+		values->values[i].given = true;
+	return rc;
+}
+
+/* Handles "--name", "--name=value" and "--name value"; *at moves over what was used. */
+static int parse_one(struct option_values *values, const char *what, int argc, char *const *argv,
+		     int *at, struct log *log)
+{
+	const char *name = argv[*at] + 2;
+	size_t length = strcspn(name, "=");
+	int i = find_row(values->rows, name, length);
+	char *plain;
+	int rc;
+
+	if (i < 0) {
+		plain = strndup(name, length);
+		if (!plain)
+			return -ENOMEM;
+		say_unknown(values->rows, what, plain, log);
+		free(plain);
+		return -EINVAL;
+	}
+	if (values->rows[i].type == OPTION_FLAG) {
+		if (name[length]) {
+			log_error(log, "%s: option --%s takes no value", what, values->rows[i].name);
+			return -EINVAL;
+		}
+		values->values[i].number = 1;
+		values->values[i].given = true;
+		return 0;
+	}
+	if (name[length])
+		return options_set(values, what, values->rows[i].name, name + length + 1, log);
+	if (*at + 1 >= argc) {
+		log_error(log, "%s: option --%s needs a value (%s)", what, values->rows[i].name,
+			  values->rows[i].help);
+		return -EINVAL;
+	}
+	rc = options_set(values, what, values->rows[i].name, argv[*at + 1], log);
+	++*at;
+	return rc;
+}
+
+int options_parse(struct option_values *values, const char *what, int argc, char *const *argv,
+		  const char ***rest, unsigned int *rest_count, struct log *log)
+{
+	const char **positional = calloc(argc + 1, sizeof(*positional));
+	unsigned int count = 0;
+	bool only_rest = false;
+	int rc = positional ? 0 : -ENOMEM;
+
+	for (int at = 0; !rc && at < argc; at++) {
+		if (!only_rest && !strcmp(argv[at], "--")) {
+			only_rest = true;
+		} else if (only_rest || strncmp(argv[at], "--", 2)) {
+			if (!only_rest && argv[at][0] == '-' && argv[at][1]) {
+				log_error(log, "%s: options are written --NAME, not \"%s\"", what,
+					  argv[at]);
+				rc = -EINVAL;
+			}
+			positional[count++] = argv[at];
+		} else {
+			rc = parse_one(values, what, argc, argv, &at, log);
+		}
+	}
+	if (rc) {
+		free(positional);
+		return rc;
+	}
+	*rest = positional;
+	if (rest_count)
+		*rest_count = count;
+	return 0;
+}
+
+static const struct value *value_of(const struct option_values *values, const char *name)
+{
+	int i = find_row(values->rows, name, strlen(name));
+
+	if (i < 0) {
+		fprintf(stderr, "bug: no option row \"%s\"\n", name);
+		abort();
+	}
+	return &values->values[i];
+}
+
+bool option_given(const struct option_values *values, const char *name)
+{
+	return value_of(values, name)->given;
+}
+
+bool option_flag(const struct option_values *values, const char *name)
+{
+	return value_of(values, name)->number;
+}
+
+uint64_t option_uint(const struct option_values *values, const char *name)
+{
+	return value_of(values, name)->number;
+}
+
+double option_real(const struct option_values *values, const char *name)
+{
+	return value_of(values, name)->real;
+}
+
+const char *option_string(const struct option_values *values, const char *name)
+{
+	return value_of(values, name)->text;
+}
+
+const char *const *option_list(const struct option_values *values, const char *name)
+{
+	static const char *const nothing[] = { NULL };
+	const struct value *value = value_of(values, name);
+
+	return value->list ? value->list : nothing;
+}
+
+static json_t *value_json(const struct option_row *row, const struct value *value)
+{
+	if (row->type == OPTION_FLAG)
+		return json_boolean(value->number);
+	if (!value->text)
+		return json_null();
+	if (row->type == OPTION_REAL)
+		return json_real(value->real);
+	if (types[row->type].suffixes && value->number <= INT64_MAX)
+		return json_integer(value->number);
+	return json_string(value->text);
+}
+
+json_t *options_json(const struct option_values *values)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; object && i < values->count; i++)
+		json_object_set_new(object, values->rows[i].name,
+				    value_json(&values->rows[i], &values->values[i]));
+	return object;
+}
+
+/* The text that options_set() takes back; durations are whole nanoseconds in JSON. */
+static int set_from_json(struct option_values *values, const char *what, const char *name,
+			 const json_t *value, struct log *log)
+{
+	int i = find_row(values->rows, name, strlen(name));
+	char text[64];
+
+	if (json_is_null(value))
+		return 0;
+	if (json_is_string(value))
+		return options_set(values, what, name, json_string_value(value), log);
+	if (json_is_boolean(value) && i >= 0 && values->rows[i].type == OPTION_FLAG) {
+		values->values[i].number = json_is_true(value);
+		return 0;
+	}
+	if (json_is_integer(value) && i >= 0 && values->rows[i].type == OPTION_DURATION)
+		snprintf(text, sizeof(text), "%.9fs", json_integer_value(value) / 1e9);
+	else if (json_is_integer(value))
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		snprintf(text, sizeof(text), "%.17g", json_number_value(value));
+	return options_set(values, what, name, text, log);
+}
+
+int options_from_json(struct option_values *values, const char *what, const json_t *object,
+		      struct log *log)
+{
+	const char *name;
+	json_t *value;
+	int rc;
+
+	if (!json_is_object(object)) {
+		log_error(log, "%s: its parameters are no JSON object", what);
+		return -EINVAL;
+	}
+	json_object_foreach((json_t *)object, name, value) {
+		rc = set_from_json(values, what, name, value, log);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+void options_help(FILE *stream, const struct option_row *rows, const char *prefix)
+{
+	char left[64], range[512];
+
+	for (; rows->name; rows++) {
+		const char *between = *prefix ? " " : "=";
+
+		snprintf(left, sizeof(left), "%s%s%s%s", prefix, rows->name,
+			 rows->type == OPTION_FLAG ? "" : between,
+			 rows->type == OPTION_FLAG ? "" : rows->metavar ? rows->metavar : "VALUE");
+		option_range(rows, range, sizeof(range));
+		fprintf(stream, "  %-26s %s", left, rows->help);
+		if (*range)
+			fprintf(stream, "; %s", range);
+		if (rows->many)
+			fprintf(stream, "; may be repeated");
+		if (rows->fallback && *rows->fallback)
+			fprintf(stream, " (default: %s)", rows->fallback);
+		fputc('\n', stream);
+	}
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command table, and main(): the only place that exits and owns standard output. */
+#include "config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "harness/lab/lab.h"
+#include "harness/lab/reproduce.h"
+#include "lib/spawn.h"
+
+static const struct option_row no_options[] = { { NULL } };
+
+const struct command commands[] = {
+	{
+		.name = "list",
+		.usage = "[--json]",
+		.summary = "list the stressors and whether this machine can run them",
+		.example = "--json",
+		.options = list_options,
+		.run = list_command,
+	},
+	{
+		.name = "check",
+		.usage = "[--json]",
+		.summary = "tell what can be measured here and what not, and why",
+		.example = "",
+		.options = check_options,
+		.run = check_command,
+	},
+	{
+		.name = "run",
+		.usage = "STRESSOR...|all [OPTION]...",
+		.summary = "run stressors on the running kernel and keep a record",
+		.description =
+			"Runs each point (a stressor with its parameters) --runs times, as a benchmark, or "
+			"round after round for --duration, as a stress test. The record is a folder with "
+			"machine.json, plan.json and samples.jsonl; a summary is printed at the end. What a "
+			"point changes on the machine is undone after each repetition, also when the run is "
+			"stopped; after a SIGKILL the next run or \"shootdown restore\" undoes it.",
+		.example = "null --runs 3 --set pages=64 --set window=20ms",
+		.options = run_options,
+		.run = run_command,
+	},
+	{
+		.name = "compare",
+		.usage = "RUN RUN... [--format FORMAT] [--all]",
+		.summary = "compare run folders; the first is the baseline",
+		.description =
+			"RUN is a run's folder, or a folder of run folders (the boots of one arm). One lab "
+			"folder stands for all its arms. Runs of different plans, machines or sizes are "
+			"refused.",
+		.example = "shootdown-ab/baseline shootdown-ab/patched --format markdown",
+		.options = compare_options,
+		.run = compare_command,
+	},
+	{
+		.name = "restore",
+		.usage = "",
+		.summary = "undo what killed runs left on the machine",
+		.example = "",
+		.options = restore_options,
+		.run = restore_command,
+	},
+	{
+		.name = "lab",
+		.usage = "COMMAND [ARGUMENT]...",
+		.summary = "build kernels, boot them in guests, compare them",
+		.options = no_options,
+		.commands = lab_commands,
+	},
+	{
+		.name = "reproduce",
+		.usage = "SERIES [OPTION]...",
+		.summary = "put a published table beside what is predicted and measured",
+		.description =
+			"Runs the tests of a published posting in the lab, for each of its platforms' CPU "
+			"counts or for --cpus, and prints published, predicted and measured values side by "
+			"side. Times of an emulated guest are marked and never compared with published ones.",
+		.example = "batched-stale-cpus --test 1 --cpus 16 --scale 0.05",
+		.options = reproduce_options,
+		.run = reproduce_run,
+	},
+	{
+		.name = "help",
+		.usage = "[COMMAND [COMMAND]|STRESSOR] [--format FORMAT]",
+		.summary = "explain a command or a stressor",
+		.example = "run",
+		.options = help_options,
+		.run = help_command,
+	},
+	{ NULL },
+};
+
+static bool asks(const char *word, const char *longest, const char *shortest)
+{
+	return !strcmp(word, longest) || !strcmp(word, shortest);
+}
+
+int main(int argc, char **argv)
+{
+	enum log_level level = LOG_LEVEL_INFO;
+	struct log log;
+	int code;
+
+	if (getpid() == 1)
+		return lab_agent();
+	while (argc > 1 && (asks(argv[1], "--quiet", "-q") || asks(argv[1], "--verbose", "-v"))) {
+		level = asks(argv[1], "--quiet", "-q") ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
+		argc--;
+		argv++;
+	}
+	log_open(&log, stderr, level);
+	spawn_catch_signals();
+	if (argc > 1 && asks(argv[1], "--version", "-V")) {
+		printf("shootdown %s\n", PACKAGE_VERSION);
+		return EXIT_DONE;
+	}
+	if (argc < 2 || asks(argv[1], "--help", "-h")) {
+		char *const words[] = { "help", NULL };
+
+		code = commands_dispatch(commands, "shootdown", 1, words, argc < 2 ? stderr : stdout, &log);
+		return argc < 2 ? EXIT_USAGE : code;
+	}
+	code = commands_dispatch(commands, "shootdown", argc - 1, argv + 1, stdout, &log);
+	log_progress_end(&log);
+	if (fflush(stdout) || ferror(stdout)) {
+		log_error(&log, "cannot write to standard output");
+		return EXIT_BROKEN;
+	}
+	return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The list of stressors: one line each. */
+#include <string.h>
+
+#include "stressor.h"
+
+extern const struct stressor null_stressor;
+extern const struct stressor pageout_stressor;
+extern const struct stressor stale_read_stressor;
+
+const struct stressor *const all_stressors[] = {
+	&null_stressor,
+	&pageout_stressor,
+	&stale_read_stressor,
+	NULL,
+};
+
+const struct stressor *stressor_find(const char *name)
+{
+	for (unsigned int i = 0; all_stressors[i]; i++)
+		if (!strcmp(all_stressors[i]->name, name))
+			return all_stressors[i];
+	return NULL;
+}
