@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -164,7 +163,7 @@ static int obey(struct task *task, enum worker_command command, bool target)
 	return -EINVAL;
 }
 
-static void serve(struct crew *crew, int socket, bool target)
+static void serve(struct crew *crew, int commands, int answers, bool target)
 {
 	struct task task = {
 		.point = crew->point,
@@ -174,9 +173,9 @@ static void serve(struct crew *crew, int socket, bool target)
 	};
 	int command, rc;
 
-	while (recv(socket, &command, sizeof(command), 0) == sizeof(command)) {
+	while (read(commands, &command, sizeof(command)) == sizeof(command)) {
 		rc = obey(&task, command, target);
-		if (send(socket, &rc, sizeof(rc), MSG_NOSIGNAL) != sizeof(rc))
+		if (write(answers, &rc, sizeof(rc)) != sizeof(rc))
 			break;
 	}
 	_exit(0);
@@ -242,8 +241,8 @@ int crew_open(struct crew *crew, const struct point *point, int cgroup_folder,
 		.point = point,
 		.shared_bytes = size,
 		.cgroup_folder = cgroup_folder,
-		.target = { .socket = -1, .role = "target" },
-		.driver = { .socket = -1, .role = "driver" },
+		.target = { .commands = -1, .answers = -1, .role = "target" },
+		.driver = { .commands = -1, .answers = -1, .role = "driver" },
 		.forget = forget,
 		.forget_context = forget_context,
 	};
@@ -256,41 +255,60 @@ int crew_open(struct crew *crew, const struct point *point, int cgroup_folder,
 	return 0;
 }
 
+static void close_worker(struct worker *worker)
+{
+	if (worker->commands >= 0)
+		close(worker->commands);
+	if (worker->answers >= 0)
+		close(worker->answers);
+	worker->commands = worker->answers = -1;
+}
+
 /* The child's side of a start: keep nothing that is the supervisor's or another worker's. */
 static void become_worker(struct crew *crew, pid_t supervisor)
 {
 	bind_to_supervisor(supervisor);
 	if (crew->forget)
 		crew->forget(crew->forget_context);
-	if (crew->target.socket >= 0)
-		close(crew->target.socket);
-	if (crew->driver.socket >= 0)
-		close(crew->driver.socket);
+	close_worker(&crew->target);
+	close_worker(&crew->driver);
 }
 
+/* Pipes, since a lab kernel has no sockets. */
 static int start_served(struct crew *crew, struct worker *worker, bool target)
 {
 	pid_t supervisor = getpid();
-	int ends[2];
+	int commands[2], answers[2], rc;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+	if (pipe2(commands, O_CLOEXEC))
 		return -errno;
+	if (pipe2(answers, O_CLOEXEC)) {
+		rc = -errno;
+		goto close_commands;
+	}
 	worker->pid = fork();
 	if (!worker->pid) {
-		close(ends[0]);
+		close(commands[1]);
+		close(answers[0]);
 		become_worker(crew, supervisor);
-		serve(crew, ends[1], target);
+		serve(crew, commands[0], answers[1], target);
 	}
-	close(ends[1]);
-	if (worker->pid < 0) {
-		int rc = -errno;
-
-		worker->pid = 0;
-		close(ends[0]);
-		return rc;
+	rc = worker->pid < 0 ? -errno : 0;
+	close(commands[0]);
+	close(answers[1]);
+	if (!rc) {
+		worker->commands = commands[1];
+		worker->answers = answers[0];
+		return 0;
 	}
-	worker->socket = ends[0];
-	return 0;
+	worker->pid = 0;
+	close(answers[0]);
+	close(commands[1]);
+	return rc;
+close_commands:
+	close(commands[0]);
+	close(commands[1]);
+	return rc;
 }
 
 int crew_start_target(struct crew *crew)
@@ -333,12 +351,21 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
 		}
 		if (pid < 0)
 			return -errno;
-		crew->neighbours[i] = (struct worker){ pid, -1, "neighbour" };
+		crew->neighbours[i] = (struct worker){ pid, -1, -1, "neighbour" };
 		crew->neighbour_count = i + 1;
 	}
 	for (unsigned int i = 0; !rc && i < count; i++)
 		rc = wait_for_turns(crew, i + 1, deadline_ns);
 	return rc;
+}
+
+/*
+ * A signal that the worker's own memory accesses caused: it found other memory
+ * than it had written, so unless shootdown has a bug the kernel has.
+ */
+static bool is_memory_fault(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL;
 }
 
 static void say_death(struct crew *crew, struct worker *worker)
@@ -349,7 +376,8 @@ static void say_death(struct crew *crew, struct worker *worker)
 		return;
 	worker->pid = 0;
 	if (WIFSIGNALED(status))
-		shared_say(crew->shared, OUTCOME_BROKEN, "the %s was killed by signal %d (%s)%s",
+		shared_say(crew->shared,
+			   is_memory_fault(WTERMSIG(status)) ? OUTCOME_FAIL : OUTCOME_BROKEN, "the %s was killed by signal %d (%s)%s",
 			   worker->role, WTERMSIG(status), strsignal(WTERMSIG(status)),
 			   WTERMSIG(status) == SIGKILL ? ": out of memory? see the kernel log" : "");
 	else
@@ -360,7 +388,7 @@ static void say_death(struct crew *crew, struct worker *worker)
 /* Sleeps until the answer: wake-ups in the window would cost time on the control CPU. */
 static int await_answer(struct worker *worker, uint64_t deadline_ns)
 {
-	struct pollfd answer = { .fd = worker->socket, .events = POLLIN };
+	struct pollfd answer = { .fd = worker->answers, .events = POLLIN };
 	uint64_t now = monotonic_ns();
 	struct timespec left;
 	sigset_t none;
@@ -385,14 +413,14 @@ int crew_command(struct crew *crew, struct worker *worker, enum worker_command c
 {
 	int message = command, answer, rc;
 
-	if (send(worker->socket, &message, sizeof(message), MSG_NOSIGNAL) != sizeof(message)) {
+	if (write(worker->commands, &message, sizeof(message)) != sizeof(message)) {
 		say_death(crew, worker);
 		return -ESRCH;
 	}
 	rc = await_answer(worker, deadline_ns);
 	if (rc)
 		return rc;
-	if (recv(worker->socket, &answer, sizeof(answer), 0) != sizeof(answer)) {
+	if (read(worker->answers, &answer, sizeof(answer)) != sizeof(answer)) {
 		say_death(crew, worker);
 		return -ESRCH;
 	}
@@ -415,9 +443,7 @@ pid_t *crew_pids(const struct crew *crew, unsigned int *count)
 
 static void end_worker(struct worker *worker)
 {
-	if (worker->socket >= 0)
-		close(worker->socket);
-	worker->socket = -1;
+	close_worker(worker);
 	if (worker->pid > 0) {
 		kill(worker->pid, SIGKILL);
 		waitpid(worker->pid, NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The processes of one repetition: target, driver, neighbours. Each dies with
- * the supervisor. Target and driver obey one command at a time over a socket and
+ * the supervisor. Target and driver obey one command at a time over a pipe and
  * answer with the callback's result.
  */
 #ifndef SHOOTDOWN_WORKER_H
@@ -46,7 +46,7 @@ enum worker_command {
 
 struct worker {
 	pid_t pid;		/* 0: not running */
-	int socket;		/* -1 for neighbours */
+	int commands, answers;	/* pipe ends, -1 for neighbours */
 	const char *role;	/* "target", "driver", "neighbour" */
 };
 
@@ -76,7 +76,7 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns);
  * Sends a command and waits for the answer, which is returned: 0 or the
  * callback's negative errno. -ETIMEDOUT after deadline_ns (CLOCK_MONOTONIC);
  * -EINTR when a stop signal came; -ESRCH when the worker died, which is said in
- * shared->reason. Stop signals must be blocked by the caller.
+ * shared->reason. Stop signals must be blocked and SIGPIPE ignored by the caller.
  */
 int crew_command(struct crew *crew, struct worker *worker, enum worker_command command,
 		 uint64_t deadline_ns);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A stale-TLB check. Readers, each in a mm and on a CPU of its own, go on reading
- * shared pages while the target has these pages reclaimed (or compaction move
- * them), faults them back in and writes a new version to each. Once a version is
- * published, a reader that still finds an older one has read through a TLB entry
- * that the kernel should have flushed.
+ * A stale-TLB check. Readers, each in a mm and on a CPU of its own, read shared
+ * pages. The target has these pages reclaimed (or compaction move them), faults
+ * them back in and writes a new version to each. Once a version is published, a
+ * reader that still finds an older one has read through a TLB entry that the
+ * kernel should have flushed.
  *
  * How it catches: the old page frame keeps its old contents until somebody else
- * writes to it, so a stale entry reads an old version, or what the frame's next
- * owner put there. What it cannot catch: an entry that something else dropped
- * before the reader came by, so a pass is no proof.
+ * writes to it. The target takes freed frames for other pages at once, so a stale
+ * entry reads an old version or what is no version at all. What it cannot catch:
+ * an entry that something else dropped before the reader came by; so a pass is no
+ * proof.
+ *
+ * While pages are being moved each reader goes on with one page of its own only:
+ * reclaim does not take a page that is used all the time, and every flush makes
+ * the readers mark as used all that they read.
  *
  * With more than 8 mms to a page a batch that remembers 8 of them is full.
  */
@@ -31,6 +36,8 @@
 #include "region.h"
 
 #define READS_A_PAUSE 8
+#define ATTEMPTS 8
+#define LEAST_SHARE 16		/* of pages x rounds that must have been moved */
 
 static const char *const causes[] = { "reclaim", "compact", NULL };
 
@@ -75,24 +82,28 @@ static const struct metric_row metrics[] = {
 /* One reader's part of the control area, on a page of its own. */
 struct reader {
 	_Atomic uint64_t reads, stale;
+	_Atomic uint64_t turns;			/* of its loop */
 	uint64_t page, expected, found;		/* of the first stale read */
 	_Alignas(64) pid_t pid;
 };
 
-/* Shared with the readers and locked in memory. */
+/* Shared with the readers. */
 struct control {
 	_Atomic bool stop;
+	_Atomic bool holding;				/* read only the page of your own */
 	_Alignas(64) _Atomic uint32_t published[];	/* by page */
 };
 
 struct state {
 	unsigned char *base;
+	unsigned char *spare;		/* as many private pages, to take freed frames */
 	size_t pages, page_bytes;
 	unsigned int reader_count;
 	struct control *control;
 	size_t control_bytes;
 	struct reader *readers;
 	int trigger;			/* memory.reclaim or compact_memory */
+	int statistics;			/* memory.stat; -1 without a cgroup */
 	char request[64];
 	uint64_t moved_before;
 };
@@ -160,6 +171,27 @@ static void read_page(const struct state *state, struct reader *reader, size_t p
 		note_stale(reader, page, expected, found);
 }
 
+static void read_all(const struct state *state, struct reader *reader)
+{
+	for (size_t page = 0; page < state->pages; page++) {
+		read_page(state, reader, page);
+		if (page % READS_A_PAUSE == READS_A_PAUSE - 1)
+			spin_pause();
+	}
+	atomic_fetch_add(&reader->reads, state->pages);
+}
+
+/* Only the shared pages are at stake: a broken kernel should be caught, not crash the catcher. */
+static int keep_own_memory(const struct state *state)
+{
+	size_t bytes = state->pages * state->page_bytes;
+
+	return mlockall(MCL_CURRENT) || munlock(state->base, bytes) || munlock(state->spare, bytes) ||
+			       madvise(state->spare, bytes, MADV_DONTNEED) ?
+		       -errno :
+		       0;
+}
+
 static void live_as_reader(struct task *task, struct state *state, unsigned int index, pid_t parent)
 {
 	const struct point *point = task->point;
@@ -168,6 +200,8 @@ static void live_as_reader(struct task *task, struct state *state, unsigned int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	if (keep_own_memory(state))
+		_exit(1);
 	/* leave this mm's bit on every CPU, so that there are stale ones to filter */
 	for (unsigned int i = 0; i < point->cpu_count; i++)
 		if (task_pin(point->cpus[i]))
@@ -175,12 +209,11 @@ static void live_as_reader(struct task *task, struct state *state, unsigned int 
 	if (task_pin(point->cpus[index + 1]))
 		_exit(1);
 	while (!atomic_load_explicit(&state->control->stop, memory_order_relaxed)) {
-		for (size_t page = 0; page < state->pages; page++) {
-			read_page(state, reader, page);
-			if (page % READS_A_PAUSE == READS_A_PAUSE - 1)
-				spin_pause();
-		}
-		atomic_fetch_add(&reader->reads, state->pages);
+		if (atomic_load(&state->control->holding))
+			read_page(state, reader, index % state->pages);
+		else
+			read_all(state, reader);
+		atomic_fetch_add(&reader->turns, 1);
 		spin_pause();
 	}
 	_exit(0);
@@ -220,14 +253,17 @@ static int map_areas(struct task *task, struct state *state)
 	state->control_bytes = readers_at + state->reader_count * sizeof(struct reader);
 	state->control = mmap(NULL, state->control_bytes, PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (state->control == MAP_FAILED || mlock(state->control, state->control_bytes))
-		return task_say(task, OUTCOME_BROKEN, "cannot lock the control area in memory: %s",
+	if (state->control == MAP_FAILED)
+		return task_say(task, OUTCOME_BROKEN, "cannot map the control area: %s",
 				strerror(errno));
 	state->readers = (struct reader *)((char *)state->control + readers_at);
 	state->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (state->base == MAP_FAILED)
-		return task_say(task, OUTCOME_BROKEN, "cannot map %zu shared pages: %s", state->pages,
+	state->spare = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (state->base == MAP_FAILED || state->spare == MAP_FAILED)
+		return task_say(task, OUTCOME_BROKEN, "cannot map %zu pages: %s", state->pages,
 				strerror(errno));
+	if (keep_own_memory(state))
+		return task_say(task, OUTCOME_BROKEN, "cannot lock memory: %s", strerror(errno));
 	for (size_t page = 0; page < state->pages; page++)
 		atomic_store(word_at(state, page), word_of(page, 0));
 	return 0;
@@ -235,10 +271,13 @@ static int map_areas(struct task *task, struct state *state)
 
 static int open_trigger(struct task *task, struct state *state)
 {
-	if (by_reclaim(task))
+	state->statistics = -1;
+	if (by_reclaim(task)) {
 		state->trigger = openat(task->cgroup_folder, "memory.reclaim", O_WRONLY | O_CLOEXEC);
-	else
+		state->statistics = openat(task->cgroup_folder, "memory.stat", O_RDONLY | O_CLOEXEC);
+	} else {
 		state->trigger = open("/proc/sys/vm/compact_memory", O_WRONLY | O_CLOEXEC);
+	}
 	if (state->trigger < 0)
 		return task_say(task, OUTCOME_BROKEN, "cannot open what moves the pages: %s",
 				strerror(errno));
@@ -303,29 +342,71 @@ static void rewrite(struct state *state, uint32_t version)
 	}
 }
 
-/* Until every reader has gone over all pages again: each had its chance to be wrong. */
+/* Until every reader has been through its loop twice: what it does now began after the call. */
 static void wait_for_readers(struct state *state)
 {
 	for (unsigned int i = 0; i < state->reader_count; i++) {
-		uint64_t before = atomic_load(&state->readers[i].reads);
+		uint64_t before = atomic_load(&state->readers[i].turns);
 
-		while (atomic_load(&state->readers[i].reads) < before + 2 * state->pages)
+		while (atomic_load(&state->readers[i].turns) < before + 2)
 			spin_pause();
 	}
+}
+
+static void hold_readers(struct state *state, bool hold)
+{
+	atomic_store(&state->control->holding, hold);
+	wait_for_readers(state);
+}
+
+/* Other contents for the frames that were just freed. */
+static void take_freed_frames(struct state *state)
+{
+	for (size_t page = 0; page < state->pages; page++)
+		memset(state->spare + page * state->page_bytes, 0xa5, sizeof(uint64_t));
+}
+
+/*
+ * Pages that were just faulted in are still in the CPUs' batches of new pages and
+ * marked as used: memory.reclaim gives up (EAGAIN) before it has gone over them
+ * often enough, so ask again. Whether it ages active pages at all it decides by
+ * the cgroup's statistics, which may be two seconds old (inactive_is_low() in
+ * mm/vmscan.c): reading memory.stat brings them up to date. What was really moved
+ * is counted in verify().
+ */
+static int move_pages_away(const struct state *state)
+{
+	size_t length = strlen(state->request);
+	char statistics[256];
+
+	for (unsigned int i = 0; i < ATTEMPTS; i++) {
+		if (state->statistics >= 0 &&
+		    pread(state->statistics, statistics, sizeof(statistics), 0) < 0)
+			return -errno;
+		if (write(state->trigger, state->request, length) >= 0)
+			return 0;
+		if (errno != EAGAIN)
+			return -errno;
+	}
+	return 0;
 }
 
 static int run(struct task *task)
 {
 	struct state *state = task->state;
 	uint32_t rounds = task_uint(task, "rounds");
-	size_t length = strlen(state->request);
+	int rc;
 
 	for (uint32_t round = 1; round <= rounds; round++) {
-		if (write(state->trigger, state->request, length) < 0 && errno != EAGAIN)
+		madvise(state->spare, state->pages * state->page_bytes, MADV_DONTNEED);
+		hold_readers(state, true);
+		rc = move_pages_away(state);
+		if (rc)
 			return task_say(task, OUTCOME_BROKEN, "cannot move the pages: %s",
-					strerror(errno));
+					strerror(-rc));
+		take_freed_frames(state);
 		rewrite(state, round);
-		wait_for_readers(state);
+		hold_readers(state, false);
 	}
 	return 0;
 }
@@ -358,7 +439,7 @@ static int verify(struct task *task)
 {
 	struct state *state = task->state;
 	const struct reader *bad;
-	uint64_t moved = 0, stale, reads, least = task_uint(task, "rounds") * state->pages / 2;
+	uint64_t moved = 0, stale, reads, least = task_uint(task, "rounds") * state->pages / LEAST_SHARE;
 	int rc = pages_moved(task, &moved);
 
 	end_readers(state);
@@ -388,7 +469,10 @@ static void teardown(struct task *task)
 	struct state *state = task->state;
 
 	close(state->trigger);
+	if (state->statistics >= 0)
+		close(state->statistics);
 	munmap(state->base, state->pages * state->page_bytes);
+	munmap(state->spare, state->pages * state->page_bytes);
 	munmap(state->control, state->control_bytes);
 	free(state);
 }
@@ -398,7 +482,7 @@ const struct stressor stale_read_stressor = {
 	.version = 1,
 	.summary = "readers on other CPUs check that no flush was left out",
 	.description =
-		"Reader processes, each pinned to a CPU, read shared pages all the time. The target has "
+		"Reader processes, each pinned to a CPU, read shared pages. The target has "
 		"the pages reclaimed to zram (cause=reclaim) or moved by compaction (cause=compact), "
 		"then writes a new version to each and publishes it. A reader that finds an older "
 		"version than the published one has used a TLB entry that should have been flushed, "

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The lab: kernels built from a source and patches, booted in guests, and the
+ * same plan run on each.
+ *
+ *   arch.c     what differs between architectures
+ *   cache.c    the cache's folders, content keys, locks
+ *   source.c   tarball, tree or git tree; debian.c: Debian's linux-source packages
+ *   series.c   patches/<arch>/<series>/{cover,base,arms,*.patch}; arms given by hand
+ *   tree.c     a source unpacked, patched and restored file by file
+ *   build.c    tree + configuration + patches -> image, content-addressed; kconfig.c
+ *   image.c    initramfs from a binary and its shared libraries; elf.c
+ *   guest.c    the emulator's command line; emulator.c: which one, does kvm work
+ *   boot.c     one boot: start, feed the job, collect records, watch the clock
+ *   console.c  what in a console log is a failure, and its name
+ *   agent.c    the other side: process 1 of a guest
+ *   prepare.c  what a request needs before the first boot: arms and their kernels
+ *   ab.c       arms x boots in a seeded, balanced order, two at once when there are cores
+ *   commands.c "shootdown lab fetch|build|boot|ab"
+ */
+#ifndef SHOOTDOWN_LAB_H
+#define SHOOTDOWN_LAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../lib/command.h"
+#include "../../lib/log.h"
+#include "../plan.h"
+#include "../run.h"
+
+/* Commands of "shootdown lab" (lib/command.h); NULL name at the end. */
+extern const struct command lab_commands[];
+
+/*
+ * What "lab ab" and "reproduce" ask for: every arm's kernel is built (or found in
+ * the cache), booted boots times, and runs the plan in each boot.
+ */
+struct lab_ab_request {
+	const char *series;		/* bundled series by name, a series folder, or "-" for none */
+	const char *const *arms;	/* NAME=PATCHFILES | NAME=git:REF | NAME=image:PATH; NULL at the end */
+	const char *source;		/* debian:X.Y, a tarball, a tree; NULL: the newest in the series' range */
+	const char *const *configs;	/* further option fragments, NULL at the end */
+	const char *arch;		/* "x86_64", "arm64"; NULL: the series' own, else this machine's */
+	const char *cache;		/* NULL: $XDG_CACHE_HOME/shootdown */
+	const char *accel;		/* "auto", "kvm", "tcg" */
+	const char *kernel_arguments;	/* added to the guest's command line; NULL: none */
+	const char *out;		/* folder for the results; NULL: ./shootdown-ab-<time> */
+	const struct plan *plan;
+	unsigned int cpus, boots, jobs;
+	uint64_t memory_bytes;		/* 0: worked out from the plan */
+	uint64_t boot_timeout_ns;	/* 0: worked out from the number of CPUs */
+	uint64_t seed;
+};
+
+/* OUT/<arm>/boot-<k>/ are run folders (results/record.h) with console.log beside; OUT/lab.json tells how. */
+struct lab_ab_result {
+	char *out;
+	char **arm_folders;		/* OUT/<arm>, baseline first, NULL at the end */
+	unsigned int failed_boots;	/* a failure is named in the boot's boot.json and was logged */
+	int exit_code;
+};
+
+/* 0, or a negative errno that was said. The result is the caller's to release. */
+int lab_ab(const struct lab_ab_request *request, struct log *log, struct lab_ab_result *result);
+void lab_ab_release(struct lab_ab_result *result);
+
+/* The rows that lab_ab_request_from() reads; "seed" is among PLAN_OPTIONS, too. */
+extern const char *const lab_arch_choices[], *const lab_accel_choices[];
+#define LAB_GUEST_OPTIONS                                                                         \
+	{ .name = "arm",                                                                          \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "NAME=WHAT",                                                                 \
+	  .help = "a further arm: patch files with commas between (-R FILE undoes one), git:REF " \
+		  "of --source, image:PATH, or nothing for the plain source",                     \
+	  .many = true },                                                                         \
+	{ .name = "source",                                                                       \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "SOURCE",                                                                    \
+	  .help = "kernel source: debian:X.Y, a tarball, a tree or a git tree (default: the "     \
+		  "newest Debian package in the series' range)" },                                \
+	{ .name = "config",                                                                       \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "FILE",                                                                      \
+	  .help = "kernel options added to the lab's own, for every arm",                         \
+	  .many = true },                                                                         \
+	{ .name = "arch",                                                                         \
+	  .type = OPTION_CHOICE,                                                                  \
+	  .choices = lab_arch_choices,                                                            \
+	  .metavar = "ARCH",                                                                      \
+	  .help = "architecture of the guests (default: the series' own)" },                      \
+	{ .name = "cpus",                                                                         \
+	  .type = OPTION_UINT,                                                                    \
+	  .fallback = "16",                                                                       \
+	  .min = 1,                                                                               \
+	  .max = 512,                                                                             \
+	  .metavar = "N",                                                                         \
+	  .help = "CPUs of each guest" },                                                         \
+	{ .name = "boots",                                                                        \
+	  .type = OPTION_UINT,                                                                    \
+	  .fallback = "2",                                                                        \
+	  .min = 1,                                                                               \
+	  .max = 1000,                                                                            \
+	  .metavar = "N",                                                                         \
+	  .help = "boots of each arm" },                                                          \
+	{ .name = "memory",                                                                       \
+	  .type = OPTION_SIZE,                                                                    \
+	  .min = 128ULL << 20,                                                                    \
+	  .max = 1ULL << 42,                                                                      \
+	  .metavar = "SIZE",                                                                      \
+	  .help = "memory of each guest (default: what the plan needs)" },                        \
+	{ .name = "accel",                                                                        \
+	  .type = OPTION_CHOICE,                                                                  \
+	  .fallback = "auto",                                                                     \
+	  .choices = lab_accel_choices,                                                           \
+	  .metavar = "ACCEL",                                                                     \
+	  .help = "how guests run: kvm needs a host CPU for each of the guest's" },               \
+	{ .name = "append",                                                                       \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "ARGUMENTS",                                                                 \
+	  .help = "kernel arguments added to every guest's" },                                    \
+	{ .name = "boot-timeout",                                                                 \
+	  .type = OPTION_DURATION,                                                                \
+	  .metavar = "TIME",                                                                      \
+	  .help = "how long a boot may take (default: grows with the number of CPUs)" },          \
+	{ .name = "jobs",                                                                         \
+	  .type = OPTION_UINT,                                                                    \
+	  .min = 1,                                                                               \
+	  .max = 4096,                                                                            \
+	  .metavar = "N",                                                                         \
+	  .help = "compilers that run at once (default: one for each CPU)" },                     \
+	{ .name = "cache",                                                                        \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "DIR",                                                                       \
+	  .help = "where sources and kernels are kept (default: shootdown under "                 \
+		  "XDG_CACHE_HOME)" },                                                            \
+	{ .name = "out",                                                                          \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "DIR",                                                                       \
+	  .help = "new folder for the results (default: shootdown-ab-TIME)" }
+#define LAB_AB_OPTIONS                                                                            \
+	LAB_GUEST_OPTIONS,                                                                        \
+	{ .name = "seed",                                                                         \
+	  .type = OPTION_UINT,                                                                    \
+	  .fallback = "1",                                                                        \
+	  .metavar = "SEED",                                                                      \
+	  .help = "decides the order of boots, points and repetitions" }
+
+/* Fills all but series and plan from such rows; strings are borrowed from values. */
+void lab_ab_request_from(const struct option_values *values, struct lab_ab_request *request);
+
+/* Prints the plan, the order of the boots and the guests' command lines; makes nothing. As lab_ab(). */
+int lab_ab_describe(const struct lab_ab_request *request, FILE *out, struct log *log);
+
+/* Process 1 of a guest: mounts what is needed, takes its job from the channel, does it, powers off. */
+int lab_agent(void);
+
+#endif

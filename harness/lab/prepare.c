@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a request to kernels. */
+#include "prepare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache.h"
+
+static int add_arms(struct lab_prepared *prepared, struct log *log)
+{
+	const char *const *arms = prepared->setup->arms;
+	struct lab_series *series = &prepared->series;
+	int rc = 0;
+
+	if (!series->folder && arms && arms[0] && !arms[1] && strncmp(arms[0], "baseline=", 9))
+		rc = series_add_arm(series, "baseline=", log);
+	for (; !rc && arms && *arms; arms++)
+		rc = series_add_arm(series, *arms, log);
+	if (!rc && !series->arm_count) {
+		log_error(log, "there are no arms: give a series, or --arm NAME=PATCHFILES");
+		rc = -EINVAL;
+	}
+	return rc;
+}
+
+int prepare_arms(const struct lab_setup *setup, struct log *log, struct lab_prepared *prepared)
+{
+	struct lab_prepared made = { .setup = setup };
+	int rc = series_open(setup->series_name, setup->arch, log, &made.series);
+
+	if (!rc)
+		rc = add_arms(&made, log);
+	if (!rc)
+		rc = cache_open(setup->cache, log, &made.cache);
+	if (!rc && !(made.kernels = calloc(made.series.arm_count, sizeof(*made.kernels))))
+		rc = -ENOMEM;
+	if (rc)
+		prepare_release(&made);
+	else
+		*prepared = made;
+	return rc;
+}
+
+int prepare_source(struct lab_prepared *prepared, bool fresh, struct log *log)
+{
+	if (prepared->source.identity)
+		return 0;
+	return source_open(prepared->setup->source, &prepared->series, prepared->cache, fresh, log,
+			   &prepared->source);
+}
+
+/* Calls act for the arm's request: its source is the setup's, or a commit of it. */
+static int with_request(struct lab_prepared *prepared, unsigned int index,
+			int (*act)(const struct build_request *request, struct log *log,
+				   struct lab_kernel *kernel),
+			struct log *log)
+{
+	const struct lab_arm *arm = &prepared->series.arms[index];
+	struct build_request request = { .source = &prepared->source,
+					 .arch = prepared->series.arch,
+					 .arm = arm,
+					 .configs = prepared->setup->configs,
+					 .cache = prepared->cache,
+					 .jobs = prepared->setup->jobs };
+	struct lab_source commit = { 0 };
+	int rc = prepare_source(prepared, false, log);
+
+	if (!rc && arm->git_ref) {
+		rc = source_open_commit(&prepared->source, arm->git_ref, log, &commit);
+		request.source = &commit;
+	}
+	if (!rc)
+		rc = act(&request, log, &prepared->kernels[index]);
+	source_release(&commit);
+	return rc;
+}
+
+/* A commit that exists is enough of an answer: to look into it would change the work tree. */
+static int check(const struct build_request *request, struct log *log, struct lab_kernel *kernel)
+{
+	(void)kernel;
+	return request->arm->git_ref ? 0 : build_check(request, log);
+}
+
+int prepare_check(struct lab_prepared *prepared, unsigned int index, struct log *log)
+{
+	if (prepared->series.arms[index].image)
+		return prepare_kernel(prepared, index, log);
+	return with_request(prepared, index, check, log);
+}
+
+int prepare_kernel(struct lab_prepared *prepared, unsigned int index, struct log *log)
+{
+	const char *image = prepared->series.arms[index].image;
+
+	if (prepared->kernels[index].image)
+		return 0;
+	if (image)
+		return kernel_from_image(image, prepared->series.arch, log, &prepared->kernels[index]);
+	return with_request(prepared, index, build_kernel, log);
+}
+
+void prepare_release(struct lab_prepared *prepared)
+{
+	for (unsigned int i = 0; prepared->kernels && i < prepared->series.arm_count; i++)
+		kernel_release(&prepared->kernels[i]);
+	free(prepared->kernels);
+	series_release(&prepared->series);
+	source_release(&prepared->source);
+	free(prepared->cache);
+	*prepared = (struct lab_prepared){ 0 };
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "shootdown reproduce": a posting's tests, one after the other, each an A/B in
+ * the lab. What was published and what the numbers mean together is results/'s.
+ */
+#include "reproduce.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../lib/fs.h"
+#include "../../lib/spawn.h"
+#include "../../lib/status.h"
+#include "../../results/compare.h"
+#include "../../results/reference.h"
+#include "../../results/reproduction.h"
+#include "../../stressors/stressor.h"
+#include "../plan.h"
+#include "lab.h"
+
+#define SCALE_MAX 100.0
+
+const struct option_row reproduce_options[] = {
+	{ .name = "test",
+	  .type = OPTION_STRING,
+	  .metavar = "T",
+	  .help = "only this test, by its number or its stressor (default: all)" },
+	{ .name = "scale",
+	  .type = OPTION_REAL,
+	  .fallback = "1",
+	  .metavar = "F",
+	  .help = "size of the tests as a part of the published size, such as 0.05" },
+	{ .name = "runs",
+	  .type = OPTION_UINT,
+	  .fallback = "5",
+	  .min = 1,
+	  .max = 100000,
+	  .metavar = "N",
+	  .help = "repetitions in each boot" },
+	{ .name = "format",
+	  .type = OPTION_CHOICE,
+	  .fallback = "text",
+	  .choices = render_formats,
+	  .metavar = "FORMAT",
+	  .help = "form of the table" },
+	LAB_AB_OPTIONS,
+	{ .name = NULL },
+};
+
+/* One reproduction under way. */
+struct job {
+	const struct option_values *values;
+	const struct reference *reference;
+	struct reproduction *reproduction;
+	struct log *log;
+	double scale;
+	char *out;		/* OUT/test-T-N-cpus/ are lab folders */
+	int exit_code;		/* the worst of the lab's */
+};
+
+/* Which exit code says more: a failure of the kernel first, then the end by a signal (128 + N). */
+static int worse(int one, int other)
+{
+	static const int order[] = { EXIT_BROKEN, EXIT_USAGE, EXIT_SKIPPED };
+
+	if (one == EXIT_FAILED || other == EXIT_FAILED)
+		return EXIT_FAILED;
+	if (one > 128 || other > 128)
+		return one > 128 ? one : other;
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (one == order[i] || other == order[i])
+			return order[i];
+	return EXIT_DONE;
+}
+
+/* "pages=4096": a parameter of the test at the size asked for; a fresh string. */
+static char *setting_of(const struct job *job, const struct reference_test *test, const char *name,
+			const json_t *value)
+{
+	char *text, *setting;
+
+	if (!strcmp(name, test->scaled)) {
+		long long scaled = llround((double)json_integer_value(value) * job->scale);
+
+		return format_string("%s=%lld", name, scaled < 1 ? 1 : scaled);
+	}
+	if (json_is_string(value))
+		return format_string("%s=%s", name, json_string_value(value));
+	text = json_dumps(value, JSON_ENCODE_ANY);
+	setting = text ? format_string("%s=%s", name, text) : NULL;
+	free(text);
+	return setting;
+}
+
+static int plan_test(const struct job *job, const struct reference_test *test, struct plan **plan)
+{
+	size_t count = json_object_size(test->parameters), used = 0;
+	char **settings = calloc(count + 1, sizeof(*settings));
+	const char *stressors[] = { test->stressor, NULL };
+	struct plan_request request = {
+		.stressors = stressors,
+		.settings = (const char *const *)settings,
+		.repetitions = (unsigned int)option_uint(job->values, "runs"),
+		.seed = option_uint(job->values, "seed"),
+	};
+	int ret = settings ? 0 : -ENOMEM;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)test->parameters, name, value) {
+		if (ret)
+			break;
+		settings[used] = setting_of(job, test, name, value);
+		ret = settings[used++] ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = plan_build(&request, job->log, plan);
+	for (size_t i = 0; i < used; i++)
+		free(settings[i]);
+	free(settings);
+	return ret;
+}
+
+/* Compares what the lab left and adds it to the table. */
+static int take_result(struct job *job, const struct reference_test *test, unsigned int cpus,
+		       const struct lab_ab_result *result)
+{
+	struct comparison *comparison;
+	int ret = compare_folders((const char *const *)result->arm_folders, job->log, &comparison);
+
+	if (ret)
+		return ret;
+	ret = reproduction_add(job->reproduction, test, cpus, comparison);
+	if (ret)
+		comparison_free(comparison);
+	return ret;
+}
+
+static int run_test(struct job *job, const struct reference_test *test, unsigned int cpus)
+{
+	char *out = format_string("%s/test-%s-%u-cpus", job->out, test->test, cpus);
+	struct lab_ab_result result;
+	struct lab_ab_request request = { 0 };
+	struct plan *plan;
+	int ret;
+
+	if (!out)
+		return -ENOMEM;
+	ret = plan_test(job, test, &plan);
+	if (ret)
+		goto free_out;
+	lab_ab_request_from(job->values, &request);
+	request.series = job->reference->series;
+	request.arch = request.arch ? request.arch : job->reference->arch;
+	request.plan = plan;
+	request.cpus = cpus;
+	request.out = out;
+	log_info(job->log, "test %s, %s, on %u CPUs", test->test, test->title, cpus);
+	ret = lab_ab(&request, job->log, &result);
+	if (ret)
+		goto free_plan;
+	job->exit_code = worse(job->exit_code, result.exit_code);
+	ret = take_result(job, test, cpus, &result);
+	lab_ab_release(&result);
+	if (ret && ret != -ENOMEM) {
+		/* Boots that all failed leave nothing to compare; the other tests go on. */
+		job->exit_code = worse(job->exit_code, EXIT_BROKEN);
+		ret = reproduction_skip(job->reproduction, test, cpus,
+					"its boots left nothing that can be compared");
+	}
+free_plan:
+	plan_free(plan);
+free_out:
+	free(out);
+	return ret;
+}
+
+/* A test at the number of CPUs asked for, or at each that was published. */
+static int run_sizes(struct job *job, const struct reference_test *test)
+{
+	char reason[128];
+	int ret = 0;
+
+	if (!stressor_find(test->stressor)) {
+		snprintf(reason, sizeof(reason), "this shootdown has no stressor \"%s\"",
+			 test->stressor);
+		return reproduction_skip(job->reproduction, test, 0, reason);
+	}
+	if (option_given(job->values, "cpus"))
+		return run_test(job, test, (unsigned int)option_uint(job->values, "cpus"));
+	for (size_t i = 0; !ret && !spawn_interrupted() && i < test->platform_count; i++)
+		ret = run_test(job, test, test->platforms[i].cpus);
+	return ret;
+}
+
+static int run_tests(struct job *job)
+{
+	const struct reference *reference = job->reference;
+	const char *wanted = option_string(job->values, "test");
+	const struct reference_test *only = NULL;
+	int ret = 0;
+
+	if (wanted) {
+		only = reference_find_test(reference, wanted);
+		if (!only) {
+			log_error(job->log, "series %s has no test \"%s\"; it has tests %s to %s",
+				  reference->series, wanted, reference->tests[0].test,
+				  reference->tests[reference->test_count - 1].test);
+			return -EINVAL;
+		}
+		return run_sizes(job, only);
+	}
+	for (size_t i = 0; !ret && !spawn_interrupted() && i < reference->test_count; i++)
+		ret = run_sizes(job, &reference->tests[i]);
+	return ret;
+}
+
+static int print(const struct job *job, FILE *out)
+{
+	const char *format = option_string(job->values, "format");
+	bool json = !strcmp(format, "json");
+
+	return render(json ? NULL : reproduction_table(job->reproduction),
+		      json ? reproduction_json(job->reproduction) : NULL, format, out);
+}
+
+static char *out_folder(const struct option_values *values)
+{
+	const char *given = option_string(values, "out");
+	time_t now = time(NULL);
+	struct tm local;
+	char text[32];
+
+	if (given)
+		return strdup(given);
+	if (!localtime_r(&now, &local) || !strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local))
+		return NULL;
+	return format_string("./shootdown-ab-%s", text);
+}
+
+static int reproduce(struct job *job, FILE *out)
+{
+	int ret = run_tests(job);
+	int printed;
+
+	if (ret && !reproduction_measured(job->reproduction))
+		return ret == -EINVAL ? EXIT_USAGE : EXIT_BROKEN;
+	/* What was measured before an error or Ctrl-C is worth its table. */
+	printed = print(job, out);
+	if (printed)
+		log_error(job->log, "cannot write the table: %s", strerror(-printed));
+	if (ret || printed)
+		return worse(job->exit_code, EXIT_BROKEN);
+	if (!reproduction_measured(job->reproduction))
+		return worse(job->exit_code, EXIT_SKIPPED);
+	log_info(job->log, "the run folders are in %s", job->out);
+	return job->exit_code;
+}
+
+static int check_arguments(const char *const *arguments, unsigned int count, double scale,
+			   struct log *log)
+{
+	if (count != 1) {
+		log_error(log, "reproduce takes one series, such as \"batched-stale-cpus\"%s%s%s",
+			  count ? ", not also \"" : "", count ? arguments[1] : "",
+			  count ? "\"" : "");
+		return EXIT_USAGE;
+	}
+	if (!(scale > 0 && scale <= SCALE_MAX)) {
+		log_error(log, "--scale %g is out of range; give a part of the published size above 0 "
+			  "and up to %g", scale, SCALE_MAX);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+int reproduce_run(const struct option_values *values, const char *const *arguments,
+		  unsigned int count, FILE *out, struct log *log)
+{
+	struct job job = {
+		.values = values, .log = log, .scale = option_real(values, "scale"),
+	};
+	struct reference *reference;
+	int exit_code = check_arguments(arguments, count, job.scale, log);
+	int ret;
+
+	if (exit_code)
+		return exit_code;
+	ret = reference_load(arguments[0], log, &reference);
+	if (ret)
+		return ret == -ENOENT ? EXIT_USAGE : EXIT_BROKEN;
+	exit_code = EXIT_BROKEN;
+	job.reference = reference;
+	job.out = out_folder(values);
+	job.reproduction = reproduction_new(reference, job.scale);
+	if (job.out && job.reproduction)
+		exit_code = reproduce(&job, out);
+	else
+		log_error(log, "out of memory");
+	reproduction_free(job.reproduction);
+	free(job.out);
+	reference_free(reference);
+	return exit_code;
+}

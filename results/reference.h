@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Published tables (results/reference/<series>.json): what a posting claims, as
+ * data. It holds no measurement of ours.
+ *
+ * {"schema":"shootdown-reference","version":1,"series":..,"source":..,"statistic":"mean","runs":N,
+ *  "arch":..,"arms":[BASELINE,..],
+ *  "tests":[{"test":"1","title":..,"stressor":..,"parameters":{..},"scaled":"pages","active_cpus":N,
+ *    "platforms":[{"name":..,"cpus":N,
+ *      "metrics":[{"name":..,"unit":..,"better":..,"values":{ARM:V,..},"change":TEXT}]}]}]}
+ */
+#ifndef SHOOTDOWN_REFERENCE_H
+#define SHOOTDOWN_REFERENCE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "../lib/log.h"
+
+#define REFERENCE_VERSION 1
+
+struct reference_metric {
+	const char *name, *unit, *better;
+	const char *change;		/* as published, for instance "-74.3% (3.9x)" */
+	double *values;			/* one an arm */
+};
+
+struct reference_platform {
+	const char *name;
+	unsigned int cpus;
+	struct reference_metric *metrics;
+	size_t metric_count;
+};
+
+struct reference_test {
+	const char *test, *title, *stressor;
+	const json_t *parameters;	/* at the published size */
+	const char *scaled;		/* the parameter that --scale multiplies */
+	unsigned int active_cpus;	/* CPUs that run the task itself */
+	struct reference_platform *platforms;
+	size_t platform_count;
+};
+
+/* Strings and parameters are borrowed from json, which it owns. */
+struct reference {
+	json_t *json;
+	const char *series, *source, *statistic, *arch;
+	unsigned int runs;
+	const char **arms;
+	size_t arm_count;
+	struct reference_test *tests;
+	size_t test_count;
+};
+
+/*
+ * The table of a series, by name: from $SHOOTDOWN_REFERENCE, else the installed
+ * folder. -ENOENT when nothing was published for it, -EBADMSG for a damaged
+ * file; said, with the tables that there are.
+ */
+int reference_load(const char *series, struct log *log, struct reference **reference);
+void reference_free(struct reference *reference);
+
+/* A test by its number or its stressor's name; NULL when there is none. */
+const struct reference_test *reference_find_test(const struct reference *reference,
+						 const char *test);
+/* The platform of this many CPUs; NULL when none was published. */
+const struct reference_platform *reference_find_platform(const struct reference_test *test,
+							 unsigned int cpus);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The journal as another process finds it after its owner was killed. Root's journals are
+ * in /run: these tests run as whoever they run as, and touch only what they made. */
+#include "quiet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../harness/journal.h"
+
+struct found {
+	unsigned int journals, entries, done;
+	char facts[256];
+};
+
+static void look(struct journal *journal, void *context)
+{
+	struct found *found = context;
+	const struct journal_entry *entries;
+	unsigned int count;
+
+	entries = journal_entries(journal, &count);
+	found->journals++;
+	found->entries += count;
+	while (count--) {
+		char *facts = json_dumps(entries[count].facts, JSON_COMPACT | JSON_SORT_KEYS);
+
+		found->done += entries[count].done;
+		snprintf(found->facts, sizeof(found->facts), "%s", facts);
+		free(facts);
+		journal_undone(journal, entries[count].number);
+	}
+}
+
+/* A process that writes a journal and is killed in the middle; its pid is reaped. */
+static void write_and_die(void)
+{
+	struct journal *journal;
+	unsigned int number;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (journal_open(quiet_log(), &journal))
+			_exit(1);
+		journal_begin(journal, "test", json_pack("{s:i}", "a", 1), &number);
+		journal_done(journal, number, json_pack("{s:i}", "b", 2));
+		journal_begin(journal, "test", json_pack("{s:i}", "a", 3), &number);
+		journal_undone(journal, number);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+START_TEST(a_killed_owner_is_found_once)
+{
+	struct found found = { 0 };
+
+	journal_visit_dead(quiet_log(), look, &found);	/* what others left */
+	found = (struct found){ 0 };
+	write_and_die();
+	ck_assert_int_eq(journal_visit_dead(quiet_log(), look, &found), 1);
+	ck_assert_uint_eq(found.entries, 1);
+	ck_assert_uint_eq(found.done, 1);
+	ck_assert_str_eq(found.facts, "{\"a\":1,\"b\":2}");
+	ck_assert_int_eq(journal_visit_dead(quiet_log(), look, &found), 0);
+}
+END_TEST
+
+START_TEST(a_living_owner_is_left_alone)
+{
+	struct found found = { 0 };
+	struct journal *journal;
+	unsigned int number;
+
+	ck_assert_int_eq(journal_open(quiet_log(), &journal), 0);
+	journal_begin(journal, "test", json_object(), &number);
+	ck_assert_int_eq(journal_visit_dead(quiet_log(), look, &found), 0);
+	journal_undone(journal, number);
+	journal_close(journal);
+	ck_assert_int_eq(journal_visit_dead(quiet_log(), look, &found), 0);
+}
+END_TEST
+
+/* Only as an unprivileged user can the folder's place be chosen. */
+START_TEST(a_link_or_an_open_folder_is_refused)
+{
+	char folder[] = "/tmp/check_journal.XXXXXX", path[128];
+	struct journal *journal;
+	int status;
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	chmod(folder, 0777);
+	snprintf(path, sizeof(path), "%s/shootdown", folder);
+	ck_assert_int_eq(symlink("/tmp", path), 0);
+	pid = fork();
+	if (!pid) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534))
+			_exit(9);
+		setenv("XDG_RUNTIME_DIR", folder, 1);
+		_exit(journal_open(quiet_log(), &journal) == -ELOOP ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("journal");
+
+	tcase_add_test(tests, a_killed_owner_is_found_once);
+	tcase_add_test(tests, a_living_owner_is_left_alone);
+	tcase_add_test(tests, a_link_or_an_open_folder_is_refused);
+	return run_suite("journal", tests);
+}

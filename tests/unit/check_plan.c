@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "quiet.h"
+
+#include <errno.h>
+
+#include "../../harness/needs.h"
+#include "../../harness/plan.h"
+
+static const char *const nothing[] = { NULL };
+
+static struct plan_request request_for(const char *const *stressors, const char *const *settings)
+{
+	return (struct plan_request){
+		.stressors = stressors, .settings = settings, .sources = nothing, .events = nothing,
+		.repetitions = 3, .timeout_ns = 1000000000, .seed = 42,
+	};
+}
+
+static struct plan *build(const char *const *stressors, const char *const *settings)
+{
+	struct plan_request request = request_for(stressors, settings);
+	struct plan *plan;
+
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), 0);
+	return plan;
+}
+
+START_TEST(several_values_make_several_points)
+{
+	const char *const stressors[] = { "pageout", "null", NULL };
+	const char *const settings[] = { "pages=10,20", "pageout.neighbours=spin,idle", NULL };
+	struct plan *plan = build(stressors, settings);
+
+	/* pageout 2 x 2, null 2 */
+	ck_assert_uint_eq(plan->point_count, 6);
+	ck_assert_uint_eq(plan->step_count, 18);
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(every_round_holds_every_point_once)
+{
+	const char *const stressors[] = { "null", NULL };
+	const char *const settings[] = { "pages=1,2,3,4,5,6,7", NULL };
+	struct plan *plan = build(stressors, settings), *same = build(stressors, settings);
+	bool shuffled = false;
+
+	for (unsigned int round = 0; round < 3; round++) {
+		unsigned int seen = 0;
+
+		for (unsigned int i = 0; i < 7; i++) {
+			const struct plan_step *step = &plan->order[round * 7 + i];
+
+			ck_assert_uint_eq(step->repetition, round + 1);
+			seen |= 1u << step->point;
+			shuffled |= step->point != i;
+			ck_assert_uint_eq(step->point, same->order[round * 7 + i].point);
+		}
+		ck_assert_uint_eq(seen, 127);
+	}
+	ck_assert(shuffled);
+	plan_free(plan);
+	plan_free(same);
+}
+END_TEST
+
+/* The published sizes of test 1: 81,920 pages on 112, 384 and 512 CPUs. */
+static const struct {
+	unsigned int cpus;
+	double ipis;
+} predicted[] = { { 1, 0 }, { 2, 81920 }, { 112, 9093120 }, { 384, 31375360 }, { 512, 41861120 } };
+
+START_TEST(pageout_predicts_pages_times_others)
+{
+	const char *const stressors[] = { "pageout", NULL };
+	struct plan *plan = build(stressors, nothing);
+	json_t *json = plan_json(plan, predicted[_i].cpus, 4096), *metrics;
+
+	metrics = json_object_get(json_array_get(json_object_get(json, "points"), 0), "metrics");
+	ck_assert_double_eq(json_number_value(json_object_get(
+				    json_object_get(metrics, "remote_ipis"), "predicted")),
+			    predicted[_i].ipis);
+	ck_assert_str_eq(json_string_value(json_object_get(json_object_get(metrics, "time_ms"), "better")),
+			 "less");
+	json_decref(json);
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(idle_neighbours_and_madvise_are_predicted_as_what_they_are)
+{
+	const char *const stressors[] = { "pageout", NULL };
+	const char *const settings[] = { "neighbours=idle", NULL };
+	const char *const madvise[] = { "method=madvise", NULL };
+	struct plan *plan = build(stressors, settings);
+	json_t *json = plan_json(plan, 16, 4096);
+
+	ck_assert_double_eq(json_number_value(json_object_get(
+		json_object_get(json_object_get(json_array_get(json_object_get(json, "points"), 0),
+						"metrics"), "remote_ipis"), "predicted")), 0);
+	json_decref(json);
+	plan_free(plan);
+	plan = build(stressors, madvise);
+	json = plan_json(plan, 16, 4096);
+	ck_assert(json_is_null(json_object_get(
+		json_object_get(json_object_get(json_array_get(json_object_get(json, "points"), 0),
+						"metrics"), "remote_ipis"), "predicted")));
+	json_decref(json);
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(json_goes_round)
+{
+	const char *const stressors[] = { "all", NULL };
+	const char *const settings[] = { "pages=10,20", NULL };
+	struct plan *plan = build(stressors, settings), *again;
+	json_t *json = plan_json(plan, 16, 4096), *json_again;
+
+	ck_assert_int_eq(plan_from_json(json, quiet_log(), &again), 0);
+	json_again = plan_json(again, 16, 4096);
+	ck_assert(json_equal(json, json_again));
+	json_object_set_new(json_array_get(json_object_get(json, "points"), 0), "stressor_version",
+			    json_integer(999));
+	plan_free(again);
+	ck_assert_int_eq(plan_from_json(json, quiet_log(), &again), -EINVAL);
+	ck_assert_said("the same shootdown on both sides");
+	json_decref(json);
+	json_decref(json_again);
+	plan_free(plan);
+}
+END_TEST
+
+static const struct {
+	const char *stressor, *setting, *words;
+} refused[] = {
+	{ "pagout", NULL, "did you mean \"pageout\"" },
+	{ "qqqqqqqqqq", NULL, "shootdown list" },
+	{ "pageout", "pagse=1", "did you mean \"pages\"" },
+	{ "pageout", "pages=0", "1 to " },
+	{ "pageout", "pages=1,x", "whole number" },
+	{ "pageout", "pages", "OPTION=VALUE" },
+	{ "pageout", "=5", "OPTION=VALUE" },
+	{ "pageout", "null.pages=5", "not in this plan" },
+	{ "pageout", "neighbours=dance", "one of spin, idle, kernel" },
+};
+
+START_TEST(wrong_requests_are_refused)
+{
+	const char *const stressors[] = { refused[_i].stressor, NULL };
+	const char *const settings[] = { refused[_i].setting, NULL };
+	struct plan_request request = request_for(stressors, settings);
+	struct plan *plan;
+
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), -EINVAL);
+	ck_assert_said(refused[_i].words);
+}
+END_TEST
+
+START_TEST(bad_lists_and_counters_are_refused)
+{
+	const char *const stressors[] = { "null", NULL };
+	const char *const counters[] = { "ipy", NULL };
+	struct plan_request request = request_for(stressors, nothing);
+	struct plan *plan;
+
+	request.cpu_list = "0-";
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), -EINVAL);
+	ck_assert_said("0-3,8");
+	request = request_for(stressors, nothing);
+	request.sources = counters;
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), -EINVAL);
+	ck_assert_said("did you mean \"ipi\"");
+}
+END_TEST
+
+START_TEST(needs_tell_what_to_do)
+{
+	struct option_values *parameters = options_new(stressor_find("stale-read")->options);
+	struct point point = { .stressor = stressor_find("stale-read"), .parameters = parameters,
+			       .cpu_count = 1, .page_bytes = 4096 };
+	char reason[512];
+
+	/* root or CPUs: one of them is said, whoever runs the tests */
+	ck_assert_int_eq(needs_unmet("/nonexistent", &point, reason, sizeof(reason)), 1);
+	ck_assert(strstr(reason, "sudo") || strstr(reason, "needs 2 CPUs"));
+	needs_describe(point.stressor, reason, sizeof(reason));
+	ck_assert_ptr_nonnull(strstr(reason, "2 CPUs"));
+	ck_assert_ptr_nonnull(strstr(reason, "zram (cause=reclaim)"));
+	options_free(parameters);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("plan");
+
+	tcase_add_test(tests, several_values_make_several_points);
+	tcase_add_test(tests, every_round_holds_every_point_once);
+	tcase_add_loop_test(tests, pageout_predicts_pages_times_others, 0,
+			    sizeof(predicted) / sizeof(predicted[0]));
+	tcase_add_test(tests, idle_neighbours_and_madvise_are_predicted_as_what_they_are);
+	tcase_add_test(tests, json_goes_round);
+	tcase_add_loop_test(tests, wrong_requests_are_refused, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tests, bad_lists_and_counters_are_refused);
+	tcase_add_test(tests, needs_tell_what_to_do);
+	return run_suite("plan", tests);
+}
