@@ -14,13 +14,13 @@ skip() { skipped=$((skipped + 1)); echo "skip - $1 # $2"; }
 
 # check NAME COMMAND...: the command must succeed
 check() {
-	local name=$1; shift
+	name=$1; shift
 	if "$@" > "$work/output" 2>&1; then ok "$name"; else not_ok "$name" "$(tail -n 5 "$work/output")"; fi
 }
 
 # expect NAME CODE WORDS COMMAND...: the exit code must be CODE, and WORDS (a fixed string) must be said
 expect() {
-	local name=$1 code=$2 words=$3 got=0; shift 3
+	name=$1 code=$2 words=$3 got=0; shift 3
 	"$@" > "$work/output" 2>&1 || got=$?
 	if [ "$got" -ne "$code" ]; then
 		not_ok "$name" "exit code $got, not $code" "$(tail -n 5 "$work/output")"

@@ -32,7 +32,7 @@ expect "value out of range" 2 "1 to" "$sd" run null --set pages=0
 expect "value of another type" 2 "whole number" "$sd" run null --set pages=many
 expect "choice that there is not" 2 "one of spin, idle, kernel" "$sd" run null --set neighbours=x
 expect "CPUs that there are not" 2 "usable are" "$sd" run null --cpus 100000 --out "$work/cpus"
-expect "unknown counter" 2 'did you mean "tlb-flush"' "$sd" run null --counter tlb-flsh
+expect "unknown counter" 2 'did you mean "tlb_flush"' "$sd" run null --counter tlb_flsh
 expect "unknown event" 2 "page-faul" "$sd" run null --event page-faulst
 
 mkdir -p full && touch full/something

@@ -48,14 +48,14 @@ cut_short stopped-by-TERM TERM 143
 # a worker that dies: the children of the run are neighbours, target, driver
 "$sd" run null --runs 1 --set pages=64 --set window=20s --out crash > crash.log 2>&1 &
 pid=$!
-children=""
+wanted=3
+[ "$(nproc)" -gt 1 ] || wanted=2
 for _ in $(seq 100); do
-	children=$(pgrep -P "$pid" | tail -n 1)
-	[ "$(pgrep -cP "$pid")" -ge 3 ] && break
-	[ "$(nproc)" -eq 1 ] && [ "$(pgrep -cP "$pid")" -ge 2 ] && break
+	[ "$(pgrep -cP "$pid")" -ge $wanted ] && break
 	sleep 0.05
 done
 sleep 0.3
+children=$(pgrep -P "$pid" | tail -n 1)
 kill -SEGV "$children"
 code=0
 wait "$pid" || code=$?

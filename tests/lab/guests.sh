@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Guests that go wrong, and input that is wrong: recognised, named, nothing left behind.
+. "$(dirname "$0")/../lib.sh"
+sd=$SHOOTDOWN
+top=$(cd "$(dirname "$0")/../.." && pwd)
+series=$top/patches/x86/batched-stale-cpus
+kernel=$("$sd" lab build batched-stale-cpus --arm baseline 2> /dev/null | tail -n 1)
+cd "$work" || exit 1
+
+expect "a command in a guest" 0 "shootdown 0" "$sd" lab boot "$kernel" --cpus 2 --out g1 -- shootdown --version
+expect "its exit code comes back" 2 "did you mean" "$sd" lab boot "$kernel" --cpus 2 --out g2 -- shootdown run nul
+expect "the check command in a guest" 0 "memory.reclaim" "$sd" lab boot "$kernel" --cpus 2 --out g3
+busybox=$(command -v busybox)
+if [ -n "$busybox" ]; then
+	expect "a panic is named" 1 "panic" "$sd" lab boot "$kernel" --cpus 2 --out g4 --add "$busybox" -- \
+		busybox sh -c 'echo c > /proc/sysrq-trigger'
+	check "its console is kept" grep -q "sysrq" g4/console.log
+	expect "a hang is named" 1 "hang" "$sd" lab boot "$kernel" --cpus 2 --timeout 5s --out g5 --add "$busybox" -- \
+		busybox sleep 600
+else
+	skip "panics and hangs" "busybox is not installed"
+fi
+head -c 100000 /dev/urandom > noise
+expect "an image that is none" 2 "noise" "$sd" lab boot "$work/noise" --cpus 1 --out g6
+expect "an image that is not there" 2 "no-such" "$sd" lab boot ./no-such-image --out g7
+
+expect "unknown series" 2 'did you mean "batched-stale-cpus"' "$sd" lab ab batched-stale-cpu pageout --cpus 2
+expect "unknown stressor" 2 'did you mean "pageout"' "$sd" lab ab batched-stale-cpus pagout --cpus 2
+expect "unknown arm" 2 'did you mean "patched"' "$sd" lab build batched-stale-cpus --arm pached
+expect "too many CPUs" 2 "512" "$sd" lab ab batched-stale-cpus pageout --cpus 513
+mkdir full && touch full/x
+expect "a folder that is not empty" 2 "full" "$sd" lab ab batched-stale-cpus null --cpus 2 --out full
+
+sed 's/inc_mm_tlb_gen(mm)/inc_mm_tlb_gone(mm)/' "$series"/0001-*.patch > misfit.patch
+expect "a patch that does not apply: which patch, file and kernel" 2 "arch/x86/include/asm/tlbflush.h" \
+	"$sd" lab build batched-stale-cpus --arm "misfit=$work/misfit.patch"
+check "it names the patch" grep -q "misfit.patch" output
+check "it names the kernel" grep -q "7\.3" output
+cat > nocompile.patch <<'END'
+Does not compile.
+---
+--- a/init/version.c
++++ b/init/version.c
+@@ -1,3 +1,4 @@
++this is no C
+ // SPDX-License-Identifier: GPL-2.0-only
+ /*
+  *  linux/init/version.c
+END
+expect "a kernel that does not build: last lines" 3 "this is no C" \
+	"$sd" lab build batched-stale-cpus --arm "nocompile=$work/nocompile.patch"
+check "and where the log is" grep -q "build.log" output
+expect "an option that does not exist" 2 "CONFIG_NO_SUCH_THING" sh -c \
+	"echo CONFIG_NO_SUCH_THING=y > x.config; '$sd' lab build batched-stale-cpus --arm baseline --config x.config"
+expect "after all that the tree is whole: nothing is rebuilt" 0 "image" "$sd" lab build batched-stale-cpus
+check "no guest is left" sh -c "! pgrep -f 'qemu-system.*$work'"
+finish
