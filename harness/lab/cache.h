@@ -6,7 +6,7 @@
  *   sources/    tarballs, read-only once they are there
  *   work/<source>-<arch>/   one unpacked tree (src) and its objects (build)
  *   images/<key>/           image, config, build.log, key.json
- *   initramfs/<key>.cpio.zst
+ *   initramfs/<key>.cpio
  *   ccache/     compiler results, when ccache is installed
  *
  * What is finished is renamed into place, so that a name that exists is whole.

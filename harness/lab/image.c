@@ -206,7 +206,7 @@ static int members_key(const struct members *members, char hex[CONTENT_KEY_SIZE]
 	int rc = 0;
 
 	content_key_start(&key);
-	content_key_text(&key, "layout", "1");
+	content_key_text(&key, "layout", "2");
 	for (unsigned int i = 0; !rc && i < members->count; i++) {
 		content_key_text(&key, "name", members->list[i].to);
 		rc = content_key_file(&key, "file", members->list[i].from);
@@ -246,28 +246,19 @@ static int stage(const struct members *members, const char *staging, FILE *list)
 	return !rc && ferror(list) ? -EIO : rc;
 }
 
-/* Packs staging into partial: newc, owned by root, compressed when zstd is there. */
+/*
+ * Packs staging into partial: newc, owned by root. Not compressed: under emulation a
+ * guest greets 0.1 to 0.2 s sooner than with zstd -1, at 4 and at 16 CPUs.
+ */
 static int pack(const char *staging, const char *list, const char *partial, struct log *log)
 {
-	char *plain = format_string("%s.cpio", partial);
-	const char *const cpio[] = { "cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet",
-				     "--reproducible", "-O", plain, NULL };
-	const char *const zstd[] = { "zstd", "-q", "-1", "-f", plain, "-o", partial, NULL };
-	struct spawn spawn = { .argv = cpio, .folder = staging, .input_path = list };
-	int rc = plain ? spawn_run(&spawn) : -ENOMEM;
+	const char *const argv[] = { "cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet",
+				     "--reproducible", "-O", partial, NULL };
+	struct spawn spawn = { .argv = argv, .folder = staging, .input_path = list };
+	int rc = spawn_run(&spawn);
 
 	if (rc == -ENOENT)
 		log_error(log, "the initramfs is made by cpio: install it (ci/setup does)");
-	if (!rc) {
-		spawn = (struct spawn){ .argv = zstd };
-		rc = spawn_run(&spawn);
-	}
-	/* the kernel takes an uncompressed one too */
-	if (rc == -ENOENT && plain && !access(plain, R_OK))
-		rc = rename(plain, partial) ? -errno : 0;
-	if (plain)
-		unlink(plain);
-	free(plain);
 	return rc > 0 ? -EIO : rc;
 }
 
@@ -291,7 +282,8 @@ static int make_initramfs(const struct members *members, const char *cache, cons
 	if (!rc && rename(partial, path))
 		rc = -errno;
 	if (rc) {
-		cache_say(log, path, rc);
+		if (rc != -ENOENT)
+			cache_say(log, path, rc);
 		if (partial)
 			unlink(partial);
 	}

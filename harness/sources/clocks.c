@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../../lib/cpus.h"
 #include "source.h"
 
 static const struct source_metric metrics[] = {
@@ -38,10 +39,29 @@ struct task_clock {
 };
 
 struct clocks_state {
+	bool tickless;	/* a CPU of the run has no tick while one task runs on it (nohz_full) */
 	struct task_clock *tasks;
 	unsigned int count;
 	uint64_t before_ns, after_ns;
 };
+
+/*
+ * A process's clock adds up what each thread had run at its last tick or switch
+ * (read_sum_exec_runtime() in kernel/sched/cputime.c): without ticks it is out of
+ * date by any amount for a task that goes on running.
+ */
+static bool any_tickless(const struct source_setup *setup)
+{
+	hwloc_bitmap_t tickless;
+	bool found = false;
+
+	if (cpus_from_file(setup->root, "/sys/devices/system/cpu/nohz_full", &tickless))
+		return false;
+	for (unsigned int i = 0; i < setup->cpu_count; i++)
+		found |= hwloc_bitmap_isset(tickless, setup->cpus[i]);
+	hwloc_bitmap_free(tickless);
+	return found;
+}
 
 static int clocks_open(const struct source_setup *setup, struct log *log, void **state)
 {
@@ -51,6 +71,7 @@ static int clocks_open(const struct source_setup *setup, struct log *log, void *
 	(void)log;
 	if (!made)
 		return -ENOMEM;
+	made->tickless = any_tickless(setup);
 	made->count = setup->task_count < FIRST_NEIGHBOUR ? FIRST_NEIGHBOUR : setup->task_count;
 	made->tasks = calloc(made->count, sizeof(*made->tasks));
 	if (!made->tasks) {
@@ -152,6 +173,10 @@ static void add_neighbours(const struct clocks_state *state, struct sample_sink 
 	for (i = FIRST_NEIGHBOUR; i < state->count; i++) {
 		if (!state->tasks[i].there)
 			continue;
+		if (state->tickless) {
+			value.reason = "CPUs are nohz_full: CPU times of running tasks are out of date";
+			break;
+		}
 		if (state->tasks[i].failed) {
 			value.status = VALUE_FAILED;
 			value.reason = "a neighbour ended before its clock was read";
