@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* The command table, and main(): the only place that exits and owns standard output. */
 #include "config.h"
 
@@ -120,7 +120,8 @@ int main(int argc, char **argv)
 	if (argc < 2 || asks(argv[1], "--help", "-h")) {
 		char *const words[] = { "help", NULL };
 
-		code = commands_dispatch(commands, "shootdown", 1, words, argc < 2 ? stderr : stdout, &log);
+		code = commands_dispatch(commands, "shootdown", 1, words,
+					 argc < 2 ? stderr : stdout, &log);
 		return argc < 2 ? EXIT_USAGE : code;
 	}
 	code = commands_dispatch(commands, "shootdown", argc - 1, argv + 1, stdout, &log);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* "shootdown check": what can be measured here, and why the rest cannot. */
 #include "commands.h"
 

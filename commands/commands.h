@@ -11,9 +11,9 @@
 /* shootdown.c: NULL name at the end. */
 extern const struct command commands[];
 
-#define COMMAND(name)                                                                             \
-	extern const struct option_row name##_options[];                                          \
-	int name##_command(const struct option_values *values, const char *const *arguments,      \
+#define COMMAND(name)                                                                              \
+	extern const struct option_row name##_options[];                                           \
+	int name##_command(const struct option_values *values, const char *const *arguments,       \
 			   unsigned int argument_count, FILE *out, struct log *log)
 
 COMMAND(check);

@@ -1,13 +1,19 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* "shootdown compare": two or more arms against the first. */
 #include "commands.h"
 
 #include "../results/compare.h"
 
 const struct option_row compare_options[] = {
-	{ .name = "format", .type = OPTION_CHOICE, .fallback = "text", .choices = render_formats,
-	  .metavar = "FORMAT", .help = "how the table is printed" },
-	{ .name = "all", .type = OPTION_FLAG, .help = "show every metric, not only the primary ones" },
+	{ .name = "format",
+	  .type = OPTION_CHOICE,
+	  .fallback = "text",
+	  .choices = render_formats,
+	  .metavar = "FORMAT",
+	  .help = "how the table is printed" },
+	{ .name = "all",
+	  .type = OPTION_FLAG,
+	  .help = "show every metric, not only the primary ones" },
 	{ NULL },
 };
 
@@ -18,7 +24,8 @@ int compare_command(const struct option_values *values, const char *const *argum
 	int rc;
 
 	if (!argument_count) {
-		log_error(log, "compare needs two or more run folders, the baseline first, or one lab "
+		log_error(log,
+			  "compare needs two or more run folders, the baseline first, or one lab "
 			  "folder");
 		return EXIT_USAGE;
 	}

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* From the words of the command line to a row of a command table. */
 #include "commands.h"
 
@@ -25,9 +25,11 @@ static int say_unknown(const struct command *table, const char *what, const char
 	names[count] = NULL;
 	nearest = nearest_name(name, names);
 	if (nearest)
-		log_error(log, "%s has no command \"%s\"; did you mean \"%s\"?", what, name, nearest);
+		log_error(log, "%s has no command \"%s\"; did you mean \"%s\"?", what, name,
+			  nearest);
 	else
-		log_error(log, "%s has no command \"%s\"; \"shootdown help\" lists them", what, name);
+		log_error(log, "%s has no command \"%s\"; \"shootdown help\" lists them", what,
+			  name);
 	return EXIT_USAGE;
 }
 
@@ -73,8 +75,7 @@ int commands_dispatch(const struct command *table, const char *what, int argc, c
 		return EXIT_USAGE;
 	}
 	snprintf(name, sizeof(name), "%s %s", what, command->name);
-	if (asks_for_help(argc - 1, argv + 1) &&
-	    (!command->commands || argv[1][0] == '-')) {
+	if (asks_for_help(argc - 1, argv + 1) && (!command->commands || argv[1][0] == '-')) {
 		command_help(command, what, out);
 		return EXIT_DONE;
 	}

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* "shootdown help": help from the tables. */
 #include "commands.h"
 
@@ -10,8 +10,12 @@
 static const char *const formats[] = { "text", "man", "bash", NULL };
 
 const struct option_row help_options[] = {
-	{ .name = "format", .type = OPTION_CHOICE, .fallback = "text", .choices = formats,
-	  .metavar = "FORMAT", .help = "text, the man page, or the bash completion" },
+	{ .name = "format",
+	  .type = OPTION_CHOICE,
+	  .fallback = "text",
+	  .choices = formats,
+	  .metavar = "FORMAT",
+	  .help = "text, the man page, or the bash completion" },
 	{ NULL },
 };
 
@@ -41,13 +45,15 @@ static void print_wrapped(const char *text, FILE *out)
 static void print_exits(FILE *out)
 {
 	fputs("\nExit status: 0 done, 1 the kernel or a verification failed, 2 usage, 3 broken\n"
-	      "set-up, 77 everything was skipped, 128 + N stopped by signal N.\n", out);
+	      "set-up, 77 everything was skipped, 128 + N stopped by signal N.\n",
+	      out);
 }
 
 static void print_all(FILE *out)
 {
 	fputs("shootdown causes TLB shootdowns on purpose, counts them, and compares kernels.\n\n"
-	      "Usage: shootdown COMMAND [ARGUMENT]...\n\n", out);
+	      "Usage: shootdown COMMAND [ARGUMENT]...\n\n",
+	      out);
 	for (const struct command *row = commands; row->name; row++) {
 		fprintf(out, "  %-12s %s\n", row->name, row->summary);
 		for (const struct command *sub = row->commands; sub && sub->name; sub++)
@@ -113,8 +119,10 @@ static int help_about(const char *const *words, unsigned int count, FILE *out, s
 		stressor_help(stressor, out);
 		return EXIT_DONE;
 	}
-	log_error(log, "there is no help about \"%s\"; \"shootdown help\" lists the commands and "
-		  "\"shootdown list\" the stressors", words[count - 1]);
+	log_error(log,
+		  "there is no help about \"%s\"; \"shootdown help\" lists the commands and "
+		  "\"shootdown list\" the stressors",
+		  words[count - 1]);
 	return EXIT_USAGE;
 }
 

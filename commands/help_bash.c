@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* The bash completion, from the tables of commands and stressors. */
 #include "commands.h"
 
@@ -43,13 +43,15 @@ void help_bash(FILE *out)
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
 	      "\tlocal command=${COMP_WORDS[1]} words=\"\"\n"
 	      "\tcase $COMP_CWORD:$command in\n"
-	      "\t1:*) words=\"", out);
+	      "\t1:*) words=\"",
+	      out);
 	for (const struct command *row = commands; row->name; row++)
 		fprintf(out, "%s%s", row == commands ? "" : " ", row->name);
 	fputs("\" ;;\n", out);
 	for (const struct command *row = commands; row->name; row++) {
 		for (const struct command *sub = row->commands; sub && sub->name; sub++) {
-			fprintf(out, "\t[3-9]*:%s|[1-9][0-9]*:%s) [[ ${COMP_WORDS[2]} == %s ]] && words=\"",
+			fprintf(out,
+				"\t[3-9]*:%s|[1-9][0-9]*:%s) [[ ${COMP_WORDS[2]} == %s ]] && words=\"",
 				row->name, row->name, sub->name);
 			print_words(out, sub);
 			fputs("\" ;;&\n", out);
@@ -67,5 +69,6 @@ void help_bash(FILE *out)
 	fputs("\tesac\n"
 	      "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
 	      "}\n"
-	      "complete -o default -F _shootdown shootdown\n", out);
+	      "complete -o default -F _shootdown shootdown\n",
+	      out);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* The man page, from the tables of commands, stressors and sources. */
 #include "config.h"
 
@@ -167,7 +167,8 @@ static void print_tail(FILE *out)
 	      "be removed at any time\n"
 	      ".SH ENVIRONMENT\n"
 	      ".TP\nSHOOTDOWN_PATCHES, SHOOTDOWN_REFERENCE\nfolders to take the bundled patches and the "
-	      "published tables from\n", out);
+	      "published tables from\n",
+	      out);
 }
 
 void help_man(FILE *out)
@@ -178,7 +179,8 @@ void help_man(FILE *out)
 	      ".SH DESCRIPTION\nshootdown causes TLB shootdowns in the ways that real kernels suffer "
 	      "them, counts and times them, and compares two or more kernels. On the running kernel "
 	      "\\fBrun\\fR measures; the \\fBlab\\fR builds the kernels of a patch series, boots each in "
-	      "a guest and runs the same plan in all.\n", out);
+	      "a guest and runs the same plan in all.\n",
+	      out);
 	print_commands(out);
 	print_stressors(out);
 	print_counters(out);

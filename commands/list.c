@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* "shootdown list": the stressors, their options, and whether this machine can run them. */
 #include "commands.h"
 
@@ -44,8 +44,8 @@ static json_t *row_json(const struct option_row *row)
 	char range[512];
 
 	option_range(row, range, sizeof(range));
-	return json_pack("{s:s, s:s?, s:s, s:s}", "name", row->name, "default", row->fallback, "range",
-			 range, "help", row->help);
+	return json_pack("{s:s, s:s?, s:s, s:s}", "name", row->name, "default", row->fallback,
+			 "range", range, "help", row->help);
 }
 
 static json_t *stressor_json(const struct stressor *stressor)
@@ -59,12 +59,13 @@ static json_t *stressor_json(const struct stressor *stressor)
 	for (const struct option_row *row = stressor->options; row->name; row++)
 		json_array_append_new(options, row_json(row));
 	for (const struct metric_row *row = stressor->metrics; row->name; row++)
-		json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "name", row->name, "unit",
-							 row->unit, "help", row->help));
-	return json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:o, s:o}", "name", stressor->name, "version",
-			 (int)stressor->version, "summary", stressor->summary, "needs", needs,
-			 "available", !*reason, "reason", *reason ? json_string(reason) : json_null(),
-			 "options", options, "metrics", metrics);
+		json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "name", row->name,
+							 "unit", row->unit, "help", row->help));
+	return json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:o, s:o}", "name", stressor->name,
+			 "version", (int)stressor->version, "summary", stressor->summary, "needs",
+			 needs, "available", !*reason, "reason",
+			 *reason ? json_string(reason) : json_null(), "options", options, "metrics",
+			 metrics);
 }
 
 static int print_json(FILE *out)
@@ -74,7 +75,8 @@ static int print_json(FILE *out)
 
 	for (unsigned int i = 0; all_stressors[i]; i++)
 		json_array_append_new(list, stressor_json(all_stressors[i]));
-	whole = json_pack("{s:s, s:i, s:o}", "schema", "shootdown-list", "version", 1, "stressors", list);
+	whole = json_pack("{s:s, s:i, s:o}", "schema", "shootdown-list", "version", 1, "stressors",
+			  list);
 	rc = whole ? json_dumpf(whole, out, JSON_INDENT(2)) : -1;
 	fputc('\n', out);
 	json_decref(whole);
@@ -90,7 +92,8 @@ static int add_row(struct libscols_table *table, const struct stressor *stressor
 	if (!line || find_unmet(stressor, reason, sizeof(reason)))
 		return -1;
 	needs_describe(stressor, needs, sizeof(needs));
-	for (const struct option_row *row = stressor->options; row->name && used < sizeof(options); row++)
+	for (const struct option_row *row = stressor->options; row->name && used < sizeof(options);
+	     row++)
 		used += snprintf(options + used, sizeof(options) - used, "%s%s", used ? " " : "",
 				 row->name);
 	scols_line_set_data(line, 0, stressor->name);
@@ -126,6 +129,6 @@ int list_command(const struct option_values *values, const char *const *argument
 		log_error(log, "list takes no argument, not \"%s\"", arguments[0]);
 		return EXIT_USAGE;
 	}
-	return (option_flag(values, "json") ? print_json(out) : print_table(out)) ? EXIT_BROKEN :
-										     EXIT_DONE;
+	return (option_flag(values, "json") ? print_json(out) : print_table(out)) ? EXIT_BROKEN
+										  : EXIT_DONE;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* "shootdown restore": undoes what killed runs left, from their journals. */
 #include "commands.h"
 

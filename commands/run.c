@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* "shootdown run": a plan on the running kernel, its record, its summary. */
 #include "commands.h"
 
@@ -17,11 +17,17 @@
 
 const struct option_row run_options[] = {
 	PLAN_OPTIONS,
-	{ .name = "cpus", .type = OPTION_STRING, .metavar = "LIST",
+	{ .name = "cpus",
+	  .type = OPTION_STRING,
+	  .metavar = "LIST",
 	  .help = "use only these CPUs, such as 0-3,8; the first is the control CPU" },
-	{ .name = "out", .type = OPTION_STRING, .metavar = "DIR",
+	{ .name = "out",
+	  .type = OPTION_STRING,
+	  .metavar = "DIR",
 	  .help = "folder for the record, new or empty (default: ./shootdown-run-TIME)" },
-	{ .name = "dry-run", .type = OPTION_FLAG, .help = "print the plan as JSON and run nothing" },
+	{ .name = "dry-run",
+	  .type = OPTION_FLAG,
+	  .help = "print the plan as JSON and run nothing" },
 	{ .name = "json", .type = OPTION_FLAG, .help = "print the summary as JSON" },
 	{ .name = "all", .type = OPTION_FLAG, .help = "show every metric in the summary" },
 	{ NULL },
@@ -91,7 +97,8 @@ int run_command(const struct option_values *values, const char *const *arguments
 	request.cpu_list = option_string(values, "cpus");
 	if (plan_build(&request, log, &plan))
 		return EXIT_USAGE;
-	folder = option_given(values, "out") ? strdup(option_string(values, "out")) : default_folder();
+	folder = option_given(values, "out") ? strdup(option_string(values, "out"))
+					     : default_folder();
 	if (option_flag(values, "dry-run"))
 		code = print_plan(plan, out);
 	else

@@ -99,8 +99,8 @@ json_t *capabilities_json(const struct capabilities *capabilities)
 
 static const char *const titles[] = { "AREA", "NAME", "STATUS", "DETAIL" };
 
-#define COLUMN_COUNT (sizeof(titles) / sizeof(titles[0]))
-#define DETAIL_COLUMN (COLUMN_COUNT - 1)
+#define COLUMN_COUNT	 (sizeof(titles) / sizeof(titles[0]))
+#define DETAIL_COLUMN	 (COLUMN_COUNT - 1)
 #define DETAIL_WIDTH_MIN 40
 
 /* Turns blanks into line ends so that no line is longer than width, where words allow it. */

@@ -15,22 +15,22 @@
 
 enum capability_status {
 	CAPABILITY_OK,
-	CAPABILITY_MISSING,		/* this machine, kernel or build does not have it */
-	CAPABILITY_NOT_PERMITTED,	/* it does, but not for this user */
+	CAPABILITY_MISSING,	  /* this machine, kernel or build does not have it */
+	CAPABILITY_NOT_PERMITTED, /* it does, but not for this user */
 };
 
 struct capability {
-	const char *area;		/* static: "perf", "memory", ... */
+	const char *area; /* static: "perf", "memory", ... */
 	char *name;
 	enum capability_status status;
-	char *detail;			/* what was found, or why it is missing */
-	char *advice;			/* what to do about it; NULL: nothing */
+	char *detail; /* what was found, or why it is missing */
+	char *advice; /* what to do about it; NULL: nothing */
 };
 
 struct capabilities {
 	struct capability *rows;
 	unsigned int count;
-	bool out_of_memory;		/* a row is missing */
+	bool out_of_memory; /* a row is missing */
 };
 
 /*
@@ -56,10 +56,9 @@ const char *capability_status_name(enum capability_status status);
  * For the files that collect: adds a row. advice is copied, NULL when nothing is to
  * be done. A lack of memory is kept and returned by capabilities_collect().
  */
-__attribute__((format(printf, 6, 7))) void capabilities_add(struct capabilities *capabilities,
-							    const char *area, const char *name,
-							    enum capability_status status,
-							    const char *advice, const char *detail, ...);
+__attribute__((format(printf, 6, 7))) void
+capabilities_add(struct capabilities *capabilities, const char *area, const char *name,
+		 enum capability_status status, const char *advice, const char *detail, ...);
 
 /* The collectors, one file each. */
 /* perf, tracepoints, /proc/interrupts, /proc/vmstat */

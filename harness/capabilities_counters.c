@@ -224,8 +224,8 @@ static void add_tracepoints(const char *root, struct capabilities *capabilities)
 	if (!err)
 		capabilities_add(capabilities, "tracepoints", "tracefs", CAPABILITY_OK, NULL,
 				 "%s%s",
-				 folder.mount < 0 ? "mounted at " :
-						    "not mounted; read through a mount of our own",
+				 folder.mount < 0 ? "mounted at "
+						  : "not mounted; read through a mount of our own",
 				 folder.mount < 0 ? folder.path + strlen(root) : "");
 	else if (err == -EACCES)
 		capabilities_add(capabilities, "tracepoints", "tracefs", CAPABILITY_NOT_PERMITTED,

@@ -236,8 +236,8 @@ static void add_node_rows(const struct nodes *nodes, struct capabilities *capabi
 	} else {
 		capabilities_add(capabilities, "nodes", "NUMA nodes",
 				 many ? CAPABILITY_OK : CAPABILITY_MISSING,
-				 many ? NULL :
-					"use a machine with several to migrate between nodes",
+				 many ? NULL
+				      : "use a machine with several to migrate between nodes",
 				 "%s%s; %u with memory, not allowed to this process: %s", all,
 				 nodes->gaps ? " (numbers with gaps)" : "",
 				 nodes_with_memory(nodes), refused);
@@ -296,8 +296,8 @@ static void add_policy(const char *root, struct capabilities *capabilities)
 	else
 		capabilities_add(
 			capabilities, "nodes", "placement calls", CAPABILITY_MISSING, NULL,
-			*root ? "not asked: this is a recorded machine" :
-				"not known: a kernel without CONFIG_NUMA, or a build without libnuma");
+			*root ? "not asked: this is a recorded machine"
+			      : "not known: a kernel without CONFIG_NUMA, or a build without libnuma");
 	hwloc_bitmap_free(allowed);
 }
 

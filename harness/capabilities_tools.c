@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the lab can work with here: emulators, /dev/kvm, compilers, tools; and this build's libraries. */
+/* What the lab can work with here: emulators, /dev/kvm, compilers, tools; and this build's
+ * libraries. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Environment rows applied, and journal entries undone: one table row a kind of
  * change. An undo must work from the facts alone: the process that made the
@@ -18,7 +18,7 @@
 #include "../lib/fs.h"
 
 struct change_kind {
-	const char *name;	/* in the journal */
+	const char *name; /* in the journal */
 	/* done: the change is known to have been made. 0 also when there was nothing to undo. */
 	int (*undo)(const json_t *facts, bool done, struct log *log);
 };
@@ -94,8 +94,10 @@ static long long find_lost_zram(const json_t *facts, struct log *log)
 		if (contains(before, number) || !zram_is_unused(number))
 			continue;
 		if (found >= 0) {
-			log_warn(log, "one of zram%lld and zram%lld may be a dead run's; look, then "
-				 "write its number to /sys/class/zram-control/hot_remove", found, number);
+			log_warn(log,
+				 "one of zram%lld and zram%lld may be a dead run's; look, then "
+				 "write its number to /sys/class/zram-control/hot_remove",
+				 found, number);
 			found = -1;
 			break;
 		}
@@ -208,7 +210,8 @@ static int format_swap(const char *path, uint64_t size, size_t page_bytes)
 static int turn_on_swap(struct environment *environment, const char *path)
 {
 	unsigned int entry;
-	int rc = journal_begin(environment->journal, "swap", json_pack("{s:s}", "path", path), &entry);
+	int rc = journal_begin(environment->journal, "swap", json_pack("{s:s}", "path", path),
+			       &entry);
 
 	if (!rc && swapon(path, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK))
 		rc = -errno;
@@ -272,7 +275,8 @@ char *environment_cgroup_mount(const char *root, const char **reason)
 {
 	char *text, *rest, *line, *mount = NULL, *controllers = NULL;
 
-	*reason = "cgroup v2 is not mounted; mount it, or boot with systemd.unified_cgroup_hierarchy=1";
+	*reason =
+		"cgroup v2 is not mounted; mount it, or boot with systemd.unified_cgroup_hierarchy=1";
 	if (fs_read(root, "/proc/self/mounts", &text, NULL))
 		return NULL;
 	for (rest = text; !mount && (line = strsep(&rest, "\n"));) {
@@ -304,8 +308,8 @@ static int enable_controller(struct environment *environment, const char *mount)
 	int rc = path ? 0 : -ENOMEM;
 
 	if (!rc && !has_word(path, "memory")) {
-		rc = journal_begin(environment->journal, "controller", json_pack("{s:s}", "path", path),
-				   &entry);
+		rc = journal_begin(environment->journal, "controller",
+				   json_pack("{s:s}", "path", path), &entry);
 		if (!rc)
 			rc = fs_write("", path, "+memory");
 		if (!rc)

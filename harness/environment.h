@@ -12,10 +12,10 @@
 #include "journal.h"
 
 struct environment {
-	struct journal *journal;	/* borrowed */
-	struct log *log;		/* borrowed */
-	int cgroup_folder;		/* descriptor, -1 when the point has no cgroup */
-	int zram;			/* device number, -1 when it has none */
+	struct journal *journal; /* borrowed */
+	struct log *log;	 /* borrowed */
+	int cgroup_folder;	 /* descriptor, -1 when the point has no cgroup */
+	int zram;		 /* device number, -1 when it has none */
 };
 
 /*

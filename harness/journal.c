@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* The undo journal on disk. What the kinds mean is environment.c's affair. */
 #include "journal.h"
 
@@ -41,10 +41,13 @@ static int open_folder(struct log *log)
 	int fd = path ? fs_open_private_folder(path) : -ENOMEM;
 
 	if (fd == -EPERM || fd == -ELOOP)
-		log_error(log, "%s must be a folder of mode 0700 that belongs to you, and no link: "
-			  "look who made it, then remove it", path);
+		log_error(log,
+			  "%s must be a folder of mode 0700 that belongs to you, and no link: "
+			  "look who made it, then remove it",
+			  path);
 	else if (fd < 0)
-		log_error(log, "cannot open the journal folder %s: %s", path ? path : "", strerror(-fd));
+		log_error(log, "cannot open the journal folder %s: %s", path ? path : "",
+			  strerror(-fd));
 	free(path);
 	return fd;
 }
@@ -85,8 +88,8 @@ static struct journal_entry *find_entry(struct journal *journal, unsigned int nu
 
 static int add_entry(struct journal *journal, unsigned int number, const char *kind, json_t *facts)
 {
-	struct journal_entry *larger =
-		reallocarray(journal->entries, journal->count + 1, sizeof(*larger));
+	struct journal_entry *larger = reallocarray(journal->entries, journal->count + 1,
+						    sizeof(*larger));
 	char *copy = strdup(kind);
 
 	if (larger)
@@ -95,8 +98,9 @@ static int add_entry(struct journal *journal, unsigned int number, const char *k
 		free(copy);
 		return -ENOMEM;
 	}
-	journal->entries[journal->count++] =
-		(struct journal_entry){ .number = number, .kind = copy, .facts = json_incref(facts) };
+	journal->entries[journal->count++] = (struct journal_entry){ .number = number,
+								     .kind = copy,
+								     .facts = json_incref(facts) };
 	return 0;
 }
 
@@ -140,9 +144,9 @@ static int create_file(struct journal *journal)
 			     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	rc = journal->fd < 0 || flock(journal->fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (!rc)
-		rc = boot ? write_line(journal, json_pack("{s:s, s:i}", "boot", boot, "pid",
-							  (int)getpid())) :
-			    -ENOMEM;
+		rc = boot ? write_line(journal,
+				       json_pack("{s:s, s:i}", "boot", boot, "pid", (int)getpid()))
+			  : -ENOMEM;
 	if (!rc && renameat(journal->folder, fresh, journal->folder, journal->name))
 		rc = -errno;
 	if (rc)
@@ -182,8 +186,8 @@ int journal_begin(struct journal *journal, const char *kind, json_t *facts, unsi
 	int rc = facts ? add_entry(journal, journal->next, kind, facts) : -ENOMEM;
 
 	if (!rc)
-		rc = write_line(journal, json_pack("{s:i, s:s, s:O}", "do", (int)journal->next, "kind",
-						   kind, "facts", facts));
+		rc = write_line(journal, json_pack("{s:i, s:s, s:O}", "do", (int)journal->next,
+						   "kind", kind, "facts", facts));
 	if (!rc)
 		*number = journal->next++;
 	json_decref(facts);
@@ -323,7 +327,8 @@ int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, v
 		const char *dot = strrchr(entry->d_name, '.');
 		struct journal *journal;
 
-		if (!dot || strcmp(dot, ".journal") || strlen(entry->d_name) >= sizeof(journal->name))
+		if (!dot || strcmp(dot, ".journal") ||
+		    strlen(entry->d_name) >= sizeof(journal->name))
 			continue;
 		journal = open_dead(folder, entry->d_name);
 		if (!journal)

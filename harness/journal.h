@@ -25,8 +25,8 @@ struct journal;
 struct journal_entry {
 	unsigned int number;
 	char *kind;
-	json_t *facts;		/* those of "do", overlaid with those of "did" */
-	bool done;		/* "did" was written: the change was made */
+	json_t *facts; /* those of "do", overlaid with those of "did" */
+	bool done;     /* "did" was written: the change was made */
 };
 
 /* Opens a fresh journal for this process. Errors are said. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* machine.json of the machine that runs: what a comparison must know about it. */
 #include "config.h"
 

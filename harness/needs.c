@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Needs checked against the machine, one table row a kind. */
 #include "needs.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,9 +12,9 @@
 
 struct need_rule {
 	/* true when met; else reason is filled */
-	bool (*met)(const char *root, const struct need *need, const struct point *point, char *reason,
-		    size_t size);
-	const char *words;	/* for needs_describe(): "%u" takes the number; NULL: the need's own */
+	bool (*met)(const char *root, const struct need *need, const struct point *point,
+		    char *reason, size_t size);
+	const char *words; /* for needs_describe(): "%u" takes the number; NULL: the need's own */
 };
 
 static bool root_met(const char *root, const struct need *need, const struct point *point,
@@ -62,7 +62,8 @@ static bool cgroup_met(const char *root, const struct need *need, const struct p
 	if (fs_read_value(root, "/proc/sys/kernel/osrelease", &release))
 		return true;
 	sscanf(release, "%u.%u", &major, &minor);
-	snprintf(reason, size, "needs memory.reclaim of cgroup v2, which came with Linux 5.19; this is %s",
+	snprintf(reason, size,
+		 "needs memory.reclaim of cgroup v2, which came with Linux 5.19; this is %s",
 		 release);
 	free(release);
 	return major > 5 || (major == 5 && minor >= 19);
@@ -107,12 +108,14 @@ static const struct need_rule rules[] = {
 
 static bool applies(const struct need *need, const struct point *point)
 {
-	return !need->option || !strcmp(option_string(point->parameters, need->option), need->value);
+	return !need->option ||
+	       !strcmp(option_string(point->parameters, need->option), need->value);
 }
 
 int needs_unmet(const char *root, const struct point *point, char *reason, size_t reason_size)
 {
-	for (const struct need *need = point->stressor->needs; need && need->kind != NEED_END; need++)
+	for (const struct need *need = point->stressor->needs; need && need->kind != NEED_END;
+	     need++)
 		if (applies(need, point) &&
 		    !rules[need->kind].met(root, need, point, reason, reason_size))
 			return 1;
@@ -124,16 +127,18 @@ void needs_describe(const struct stressor *stressor, char *text, size_t size)
 	size_t used = 0;
 
 	*text = '\0';
-	for (const struct need *need = stressor->needs; need && need->kind != NEED_END && used < size;
-	     need++) {
+	for (const struct need *need = stressor->needs;
+	     need && need->kind != NEED_END && used < size; need++) {
 		if (used)
 			used += snprintf(text + used, size - used, ", ");
 		if (used < size && need->words)
 			used += snprintf(text + used, size - used, "%s", need->words);
 		else if (used < size)
-			used += snprintf(text + used, size - used, rules[need->kind].words, need->number);
+			used += snprintf(text + used, size - used, rules[need->kind].words,
+					 need->number);
 		if (need->option && used < size)
-			used += snprintf(text + used, size - used, " (%s=%s)", need->option, need->value);
+			used += snprintf(text + used, size - used, " (%s=%s)", need->option,
+					 need->value);
 	}
 	if (!used)
 		snprintf(text, size, "nothing");

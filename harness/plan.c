@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* From names and settings to points, an order, and JSON. Touches nothing. */
 #include "plan.h"
 
@@ -39,7 +39,8 @@ static int say_unknown_stressor(const char *name, struct log *log)
 	if (nearest)
 		log_error(log, "there is no stressor \"%s\"; did you mean \"%s\"?", name, nearest);
 	else
-		log_error(log, "there is no stressor \"%s\"; \"shootdown list\" shows those there are",
+		log_error(log,
+			  "there is no stressor \"%s\"; \"shootdown list\" shows those there are",
 			  name);
 	return -EINVAL;
 }
@@ -79,9 +80,9 @@ static int add_stressor(struct plan *plan, const char *name, struct log *log)
 
 /* A setting's parts: [STRESSOR.]OPTION=VALUE[,VALUE...] */
 struct setting {
-	char *stressor;		/* NULL: every stressor that has the option */
+	char *stressor; /* NULL: every stressor that has the option */
 	char *option;
-	char *values;		/* comma-separated */
+	char *values; /* comma-separated */
 };
 
 static int split_setting(char *text, struct setting *setting, struct log *log)
@@ -127,9 +128,9 @@ static int multiply_point(struct plan *plan, unsigned int index, const struct se
 	while (!rc && (value = strsep(&rest, ","))) {
 		target = plan->points[index].parameters;
 		if (!first) {
-			rc = plan->point_count < POINTS_MAX ?
-				     add_point(plan, stressor, options_copy(target)) :
-				     -E2BIG;
+			rc = plan->point_count < POINTS_MAX
+				     ? add_point(plan, stressor, options_copy(target))
+				     : -E2BIG;
 			if (!rc)
 				target = plan->points[plan->point_count - 1].parameters;
 		}
@@ -138,7 +139,8 @@ static int multiply_point(struct plan *plan, unsigned int index, const struct se
 		first = false;
 	}
 	if (rc == -E2BIG) {
-		log_error(log, "the settings make more than %d points; give fewer values", POINTS_MAX);
+		log_error(log, "the settings make more than %d points; give fewer values",
+			  POINTS_MAX);
 		rc = -EINVAL;
 	}
 	free(values);
@@ -251,7 +253,8 @@ static int choose_sources(struct plan *plan, const char *const *names, const cha
 			continue;
 		nearest = nearest_name(names[i], known);
 		log_error(log, "there is no counter \"%s\"%s%s%s", names[i],
-			  nearest ? "; did you mean \"" : "; the man page lists them under COUNTERS",
+			  nearest ? "; did you mean \""
+				  : "; the man page lists them under COUNTERS",
 			  nearest ? nearest : "", nearest ? "\"?" : "");
 		return -EINVAL;
 	}
@@ -327,7 +330,8 @@ int plan_build(const struct plan_request *request, struct log *log, struct plan 
 	for (unsigned int i = 0; !rc && request->stressors[i]; i++)
 		rc = add_stressor(plan, request->stressors[i], log);
 	if (!rc && !plan->point_count) {
-		log_error(log, "name at least one stressor, or \"all\"; \"shootdown list\" shows them");
+		log_error(log,
+			  "name at least one stressor, or \"all\"; \"shootdown list\" shows them");
 		rc = -EINVAL;
 	}
 	for (unsigned int i = 0; !rc && request->settings && request->settings[i]; i++)
@@ -419,9 +423,10 @@ json_t *plan_json(const struct plan *plan, unsigned int cpu_count, size_t page_b
 	for (unsigned int i = 0; i < plan->point_count; i++)
 		json_array_append_new(
 			points,
-			json_pack("{s:s, s:i, s:o, s:o}", "stressor", plan->points[i].stressor->name,
-				  "stressor_version", (int)plan->points[i].stressor->version,
-				  "parameters", options_json(plan->points[i].parameters), "metrics",
+			json_pack("{s:s, s:i, s:o, s:o}", "stressor",
+				  plan->points[i].stressor->name, "stressor_version",
+				  (int)plan->points[i].stressor->version, "parameters",
+				  options_json(plan->points[i].parameters), "metrics",
 				  point_metrics(plan, &plan->points[i], cpu_count, page_bytes)));
 	for (unsigned int i = 0; i < plan->step_count; i++)
 		json_array_append_new(order, json_pack("[i, i]", (int)plan->order[i].point,
@@ -429,10 +434,11 @@ json_t *plan_json(const struct plan *plan, unsigned int cpu_count, size_t page_b
 	for (const struct source **source = plan->sources; *source; source++)
 		json_array_append_new(sources, json_string((*source)->name));
 	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:s?, s:o, s:o, s:o, s:o}", "schema",
-			 "shootdown-plan", "version", RECORD_VERSION, "seed", (json_int_t)plan->seed,
-			 "repetitions", (int)plan->repetitions, "duration_s", plan->duration_ns / 1e9,
-			 "timeout_s", plan->timeout_ns / 1e9, "cpu_list", plan->cpu_list, "sources",
-			 sources, "events", strings_json(plan->events), "points", points, "order", order);
+			 "shootdown-plan", "version", RECORD_VERSION, "seed",
+			 (json_int_t)plan->seed, "repetitions", (int)plan->repetitions,
+			 "duration_s", plan->duration_ns / 1e9, "timeout_s", plan->timeout_ns / 1e9,
+			 "cpu_list", plan->cpu_list, "sources", sources, "events",
+			 strings_json(plan->events), "points", points, "order", order);
 }
 
 /* Borrowed strings of a JSON array, NULL at the end; the caller frees the array. */
@@ -463,8 +469,10 @@ static int add_point_json(struct plan *plan, const json_t *json, struct log *log
 	if (!stressor)
 		return say_unknown_stressor(name ? name : "", log);
 	if (version != (int)stressor->version) {
-		log_error(log, "the plan wants version %d of stressor %s, this shootdown has %u; "
-			  "use the same shootdown on both sides", version, name, stressor->version);
+		log_error(log,
+			  "the plan wants version %d of stressor %s, this shootdown has %u; "
+			  "use the same shootdown on both sides",
+			  version, name, stressor->version);
 		return -EINVAL;
 	}
 	parameters = options_new(stressor->options);
@@ -499,7 +507,8 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 		plan->seed = json_integer_value(json_object_get(json, "seed"));
 		plan->duration_ns = json_number_value(json_object_get(json, "duration_s")) * 1e9;
 		plan->timeout_ns = json_number_value(json_object_get(json, "timeout_s")) * 1e9;
-		rc = check_cpu_list(plan, json_string_value(json_object_get(json, "cpu_list")), log);
+		rc = check_cpu_list(plan, json_string_value(json_object_get(json, "cpu_list")),
+				    log);
 	}
 	for (size_t i = 0; !rc && i < json_array_size(points); i++)
 		rc = add_point_json(plan, json_array_get(points, i), log);

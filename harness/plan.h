@@ -20,28 +20,29 @@ struct plan_point {
 };
 
 struct plan_step {
-	unsigned int point;		/* index into points */
-	unsigned int repetition;	/* from 1 */
+	unsigned int point;	 /* index into points */
+	unsigned int repetition; /* from 1 */
 };
 
 struct plan {
 	struct plan_point *points;
 	unsigned int point_count;
 	unsigned int repetitions;
-	uint64_t duration_ns;		/* 0: repetitions rule; else rounds until the time is up */
-	uint64_t timeout_ns;		/* of one repetition */
+	uint64_t duration_ns; /* 0: repetitions rule; else rounds until the time is up */
+	uint64_t timeout_ns;  /* of one repetition */
 	uint64_t seed;
-	struct plan_step *order;	/* point_count x repetitions steps, seeded */
+	struct plan_step *order; /* point_count x repetitions steps, seeded */
 	unsigned int step_count;
-	const struct source **sources;	/* NULL at the end */
-	char **events;			/* NULL at the end */
-	char *cpu_list;			/* "0-3,8": restricts the CPUs; NULL: all that are allowed */
+	const struct source **sources; /* NULL at the end */
+	char **events;		       /* NULL at the end */
+	char *cpu_list;		       /* "0-3,8": restricts the CPUs; NULL: all that are allowed */
 };
 
 struct plan_request {
-	const char *const *stressors;	/* names or "all", NULL at the end */
-	const char *const *settings;	/* "OPTION=VALUE[,VALUE...]": several values make several points */
-	const char *const *sources;	/* counter sources to add to the default ones, or "all" */
+	const char *const *stressors; /* names or "all", NULL at the end */
+	const char *const
+		*settings; /* "OPTION=VALUE[,VALUE...]": several values make several points */
+	const char *const *sources; /* counter sources to add to the default ones, or "all" */
 	const char *const *events;
 	unsigned int repetitions;
 	uint64_t duration_ns, timeout_ns, seed;
@@ -49,6 +50,7 @@ struct plan_request {
 };
 
 /* The options that make a request, for the tables of run, lab ab and reproduce. */
+/* clang-format off */
 #define PLAN_OPTIONS                                                                              \
 	{ .name = "runs", .type = OPTION_UINT, .fallback = "5", .min = 1, .max = 1000000,         \
 	  .metavar = "N", .help = "repetitions of each point" },                                  \
@@ -66,6 +68,7 @@ struct plan_request {
 		  "SYSTEM:NAME[/FILTER/]" },                                                      \
 	{ .name = "seed", .type = OPTION_UINT, .fallback = "1", .metavar = "S",                   \
 	  .help = "seed of the order and of page contents" }
+/* clang-format on */
 
 /* Fills what PLAN_OPTIONS say; strings and lists are borrowed from values. */
 void plan_request_from(const struct option_values *values, struct plan_request *request);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* One repetition: who starts when, what lies in the window, what is written. */
 #include "point.h"
 
@@ -29,7 +29,7 @@ static uint64_t clock_ns(clockid_t clock)
 struct writer {
 	struct sample_sink sink;
 	const struct repetition *repetition;
-	int rc;			/* the first failure to write */
+	int rc; /* the first failure to write */
 };
 
 static json_t *by_cpu_json(const double *by_cpu, unsigned int cpu_count)
@@ -61,8 +61,8 @@ static void write_sample(struct sample_sink *sink, const char *metric, const cha
 	struct writer *writer = (struct writer *)sink;
 	const struct repetition *repetition = writer->repetition;
 	json_t *line = json_pack("{s:i, s:i, s:s, s:s, s:s}", "point", (int)repetition->point_index,
-				 "repetition", (int)repetition->number, "metric", metric, "unit", unit,
-				 "status", value_status_name(value->status));
+				 "repetition", (int)repetition->number, "metric", metric, "unit",
+				 unit, "status", value_status_name(value->status));
 
 	if (value->status == VALUE_OK || value->status == VALUE_MULTIPLEXED)
 		json_object_set_new(line, "value", json_real(value->value));
@@ -85,7 +85,8 @@ static void write_reports(struct writer *writer, const struct shared *shared)
 		write_sample(&writer->sink, rows[i].name, rows[i].unit, &value, NULL, 0);
 	}
 	value.value = (shared->window_end_ns - shared->window_start_ns) / 1e6;
-	write_sample(&writer->sink, window_metrics[0].name, window_metrics[0].unit, &value, NULL, 0);
+	write_sample(&writer->sink, window_metrics[0].name, window_metrics[0].unit, &value, NULL,
+		     0);
 }
 
 static void write_outcome(struct writer *writer, enum outcome outcome, const char *reason,
@@ -105,7 +106,7 @@ static void write_outcome(struct writer *writer, enum outcome outcome, const cha
 
 struct opened {
 	void **states;
-	unsigned int count;	/* of the plan's sources, opened in order */
+	unsigned int count; /* of the plan's sources, opened in order */
 	pid_t *pids;
 };
 

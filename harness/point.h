@@ -17,8 +17,8 @@ extern const struct source_metric window_metrics[];
 struct repetition {
 	const struct plan *plan;
 	const struct point *point;
-	unsigned int point_index;	/* in the plan */
-	unsigned int number;		/* from 1 */
+	unsigned int point_index; /* in the plan */
+	unsigned int number;	  /* from 1 */
 	struct environment *environment;
 	struct record *record;
 	struct log *log;
@@ -27,8 +27,8 @@ struct repetition {
 /*
  * Runs it and writes its samples and its outcome. 0, or a negative errno (said)
  * when the record cannot be written (-ENOSPC); the outcome is set either way.
- * *restored becomes false when the machine is not as it was found (said). Stop signals must be blocked, and the calling
- * thread be on the point's control CPU.
+ * *restored becomes false when the machine is not as it was found (said). Stop signals must be
+ * blocked, and the calling thread be on the point's control CPU.
  */
 int repetition_run(const struct repetition *repetition, enum outcome *outcome, bool *restored);
 

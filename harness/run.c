@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* A plan's steps one after the other, on one set of CPUs. */
 #include "run.h"
 
@@ -24,7 +24,7 @@ struct runner {
 	struct run_result *result;
 	unsigned int *cpus;
 	unsigned int cpu_count;
-	bool *skipped;		/* by point: its needs are unmet, which is said once */
+	bool *skipped; /* by point: its needs are unmet, which is said once */
 	uint64_t started_ns;
 };
 
@@ -50,8 +50,10 @@ static int choose_cpus(struct runner *runner, hwloc_bitmap_t *usable)
 		goto free_usable;
 	if (!hwloc_bitmap_isincluded(wanted, *usable)) {
 		have = cpus_format(*usable);
-		log_error(runner->log, "--cpus %s names CPUs that are offline or not allowed here; "
-			  "usable are %s", runner->plan->cpu_list, have ? have : "others");
+		log_error(runner->log,
+			  "--cpus %s names CPUs that are offline or not allowed here; "
+			  "usable are %s",
+			  runner->plan->cpu_list, have ? have : "others");
 		free(have);
 		rc = -EINVAL;
 	}
@@ -283,8 +285,8 @@ free_cpus:
 enum exit_code run_exit_code(const struct run_result *result)
 {
 	static const enum exit_code codes[OUTCOME_COUNT] = {
-		[OUTCOME_PASS] = EXIT_DONE,	      [OUTCOME_FAIL] = EXIT_FAILED,
-		[OUTCOME_BROKEN] = EXIT_BROKEN,	      [OUTCOME_SKIP] = EXIT_SKIPPED,
+		[OUTCOME_PASS] = EXIT_DONE,	     [OUTCOME_FAIL] = EXIT_FAILED,
+		[OUTCOME_BROKEN] = EXIT_BROKEN,	     [OUTCOME_SKIP] = EXIT_SKIPPED,
 		[OUTCOME_INTERRUPTED] = EXIT_BROKEN,
 	};
 

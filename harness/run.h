@@ -14,8 +14,8 @@
 #include "plan.h"
 
 struct run_result {
-	unsigned int counts[OUTCOME_COUNT];	/* repetitions (skips: points) by outcome */
-	bool restored;				/* everything was undone and read back */
+	unsigned int counts[OUTCOME_COUNT]; /* repetitions (skips: points) by outcome */
+	bool restored;			    /* everything was undone and read back */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Processes of one repetition, and what their callbacks may call. */
 #include "worker.h"
 
@@ -33,7 +33,7 @@ static uint64_t monotonic_ns(void)
 static void say(struct shared *shared, enum outcome outcome, const char *format, va_list arguments)
 {
 	static const int badness[OUTCOME_COUNT] = {
-		[OUTCOME_PASS] = 0, [OUTCOME_SKIP] = 1, [OUTCOME_INTERRUPTED] = 2,
+		[OUTCOME_PASS] = 0,   [OUTCOME_SKIP] = 1, [OUTCOME_INTERRUPTED] = 2,
 		[OUTCOME_BROKEN] = 3, [OUTCOME_FAIL] = 4,
 	};
 
@@ -377,12 +377,14 @@ static void say_death(struct crew *crew, struct worker *worker)
 	worker->pid = 0;
 	if (WIFSIGNALED(status))
 		shared_say(crew->shared,
-			   is_memory_fault(WTERMSIG(status)) ? OUTCOME_FAIL : OUTCOME_BROKEN, "the %s was killed by signal %d (%s)%s",
-			   worker->role, WTERMSIG(status), strsignal(WTERMSIG(status)),
-			   WTERMSIG(status) == SIGKILL ? ": out of memory? see the kernel log" : "");
+			   is_memory_fault(WTERMSIG(status)) ? OUTCOME_FAIL : OUTCOME_BROKEN,
+			   "the %s was killed by signal %d (%s)%s", worker->role, WTERMSIG(status),
+			   strsignal(WTERMSIG(status)),
+			   WTERMSIG(status) == SIGKILL ? ": out of memory? see the kernel log"
+						       : "");
 	else
-		shared_say(crew->shared, OUTCOME_BROKEN, "the %s ended with status %d", worker->role,
-			   WEXITSTATUS(status));
+		shared_say(crew->shared, OUTCOME_BROKEN, "the %s ended with status %d",
+			   worker->role, WEXITSTATUS(status));
 }
 
 /* Sleeps until the answer: wake-ups in the window would cost time on the control CPU. */

@@ -24,16 +24,16 @@ struct turns {
 
 /* Memory that the supervisor and all workers of a repetition share. */
 struct shared {
-	_Atomic uint32_t saying;		/* lock of outcome and reason */
-	_Atomic int outcome;			/* the worst so far */
+	_Atomic uint32_t saying; /* lock of outcome and reason */
+	_Atomic int outcome;	 /* the worst so far */
 	char reason[512];
 	struct {
 		double value;
 		_Atomic bool set;
-	} reports[REPORTS_MAX];			/* by row of the stressor's metrics */
+	} reports[REPORTS_MAX];			 /* by row of the stressor's metrics */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC, around run() */
-	_Atomic bool stop;			/* neighbours end */
-	struct turns neighbours[];		/* one a CPU of the point; [0] unused */
+	_Atomic bool stop;			 /* neighbours end */
+	struct turns neighbours[];		 /* one a CPU of the point; [0] unused */
 };
 
 enum worker_command {
@@ -45,20 +45,21 @@ enum worker_command {
 };
 
 struct worker {
-	pid_t pid;		/* 0: not running */
-	int commands, answers;	/* pipe ends, -1 for neighbours */
-	const char *role;	/* "target", "driver", "neighbour" */
+	pid_t pid;	       /* 0: not running */
+	int commands, answers; /* pipe ends, -1 for neighbours */
+	const char *role;      /* "target", "driver", "neighbour" */
 };
 
 struct crew {
 	const struct point *point;
 	struct shared *shared;
 	size_t shared_bytes;
-	int cgroup_folder;	/* borrowed, -1: none */
+	int cgroup_folder; /* borrowed, -1: none */
 	struct worker target, driver;
-	struct worker *neighbours;	/* neighbour_count rows; [i] is on point->cpus[i + 1] */
+	struct worker *neighbours; /* neighbour_count rows; [i] is on point->cpus[i + 1] */
 	unsigned int neighbour_count;
-	/* in a forked worker: what the supervisor has open and a worker must not keep; may be NULL */
+	/* in a forked worker: what the supervisor has open and a worker must not keep; may be NULL
+	 */
 	void (*forget)(void *context);
 	void *forget_context;
 };

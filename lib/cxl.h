@@ -11,24 +11,24 @@
 #include <stdint.h>
 
 struct cxl_device {
-	char *name;			/* "mem0" */
-	uint64_t ram_bytes;		/* volatile capacity */
+	char *name;	    /* "mem0" */
+	uint64_t ram_bytes; /* volatile capacity */
 	uint64_t pmem_bytes;
-	int node;			/* NUMA node of the device, -1: none */
+	int node; /* NUMA node of the device, -1: none */
 };
 
 struct cxl_area {
-	char *name;			/* "region0" */
+	char *name; /* "region0" */
 	uint64_t size_bytes;
-	char *mode;			/* "ram", "pmem"; NULL: this kernel does not say */
+	char *mode; /* "ram", "pmem"; NULL: this kernel does not say */
 	bool committed;
 };
 
 struct cxl_dax {
-	char *name;			/* "dax0.0" */
+	char *name; /* "dax0.0" */
 	uint64_t size_bytes;
-	int target_node;		/* the node it becomes as system memory, -1: none */
-	char *driver;			/* "kmem", "device_dax"; NULL: not bound */
+	int target_node; /* the node it becomes as system memory, -1: none */
+	char *driver;	 /* "kmem", "device_dax"; NULL: not bound */
 };
 
 struct cxl {

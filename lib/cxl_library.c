@@ -11,7 +11,8 @@ static int read_devices(struct cxl_ctx *context, struct cxl *cxl)
 	struct cxl_memdev *memdev;
 	struct cxl_device *device;
 
-	cxl_memdev_foreach(context, memdev) {
+	cxl_memdev_foreach(context, memdev)
+	{
 		device = cxl_add_device(cxl);
 		if (!device)
 			return -ENOMEM;
@@ -30,7 +31,8 @@ static int read_regions(struct cxl_decoder *decoder, struct cxl *cxl)
 	struct cxl_region *region;
 	struct cxl_area *area;
 
-	cxl_region_foreach(decoder, region) {
+	cxl_region_foreach(decoder, region)
+	{
 		area = cxl_add_region(cxl);
 		if (!area)
 			return -ENOMEM;
@@ -54,10 +56,8 @@ int cxl_read_library(struct cxl *cxl)
 	if (err)
 		return err == -ENOMEM ? err : -ENOSYS;
 	err = read_devices(context, cxl);
-	cxl_bus_foreach(context, bus)
-		cxl_decoder_foreach(cxl_bus_get_port(bus), decoder)
-			if (!err)
-				err = read_regions(decoder, cxl);
+	cxl_bus_foreach(context, bus) cxl_decoder_foreach(cxl_bus_get_port(bus), decoder) if (!err)
+		err = read_regions(decoder, cxl);
 	cxl_unref(context);
 	return err;
 }

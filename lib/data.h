@@ -8,8 +8,8 @@
 #define SHOOTDOWN_DATA_H
 
 enum data_kind {
-	DATA_PATCHES,		/* SHOOTDOWN_PATCHES */
-	DATA_REFERENCE,		/* SHOOTDOWN_REFERENCE */
+	DATA_PATCHES,	/* SHOOTDOWN_PATCHES */
+	DATA_REFERENCE, /* SHOOTDOWN_REFERENCE */
 };
 
 /* The path of name within the folder of a kind; a fresh string, NULL: no memory. */

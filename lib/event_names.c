@@ -25,7 +25,8 @@ static char *bare_name(const char *name)
 	return bare;
 }
 
-/* Calls visit() for each event of the units that are on this machine, or of all; stops when it returns true. */
+/* Calls visit() for each event of the units that are on this machine, or of all; stops when it
+ * returns true. */
 static bool each_event(bool present_only, bool (*visit)(const char *name, void *context),
 		       void *context)
 {
@@ -33,7 +34,8 @@ static bool each_event(bool present_only, bool (*visit)(const char *name, void *
 	pfm_pmu_info_t unit;
 	int pmu, index;
 
-	pfm_for_all_pmus(pmu) {
+	pfm_for_all_pmus(pmu)
+	{
 		memset(&unit, 0, sizeof(unit));
 		unit.size = sizeof(unit);
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &unit) != PFM_SUCCESS)
@@ -157,7 +159,8 @@ unsigned int event_name_units(const char **first)
 
 	if (pfm_initialize() != PFM_SUCCESS)
 		return 0;
-	pfm_for_all_pmus(pmu) {
+	pfm_for_all_pmus(pmu)
+	{
 		memset(&unit, 0, sizeof(unit));
 		unit.size = sizeof(unit);
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &unit) != PFM_SUCCESS)

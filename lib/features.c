@@ -11,7 +11,7 @@ const struct feature features[] = {
 	  "the names of known kernels are used", "libtracefs-dev libtraceevent-dev" },
 	{ "libnuma", FEATURE_NUMA, "the nodes that memory policy allows",
 	  "/proc/self/status is read instead", "libnuma-dev" },
-	{ "libcxl", FEATURE_LIBCXL, "CXL devices and regions",
-	  "sysfs is read instead", "libcxl-dev" },
+	{ "libcxl", FEATURE_LIBCXL, "CXL devices and regions", "sysfs is read instead",
+	  "libcxl-dev" },
 	{ NULL },
 };

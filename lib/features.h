@@ -35,11 +35,11 @@
 #endif
 
 struct feature {
-	const char *name;	/* the library; NULL ends the table */
+	const char *name; /* the library; NULL ends the table */
 	bool built;
-	const char *gives;	/* what it is for */
-	const char *without;	/* what happens when it is missing */
-	const char *package;	/* Debian package to install before configuring again */
+	const char *gives;   /* what it is for */
+	const char *without; /* what happens when it is missing */
+	const char *package; /* Debian package to install before configuring again */
 };
 
 extern const struct feature features[];

@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 struct interrupts_row {
-	const char *label;		/* "24", "TLB", "IPI0", "ERR" */
-	const char *description;	/* "TLB shootdowns"; "" when there is none */
-	const uint64_t *counts;		/* by column; ERR has one for the whole machine */
-	unsigned int count;		/* how many of them */
+	const char *label;	 /* "24", "TLB", "IPI0", "ERR" */
+	const char *description; /* "TLB shootdowns"; "" when there is none */
+	const uint64_t *counts;	 /* by column; ERR has one for the whole machine */
+	unsigned int count;	 /* how many of them */
 };
 
 struct interrupts {
-	unsigned int *cpus;		/* CPU number of each column */
+	unsigned int *cpus; /* CPU number of each column */
 	unsigned int cpu_count;
 	struct interrupts_row *rows;
 	unsigned int row_count;

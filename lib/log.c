@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Messages and progress for people, on one stream. */
 #include "log.h"
 
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define TERMINAL_INTERVAL_NS 200000000ULL
-#define PLAIN_INTERVAL_NS 10000000000ULL
+#define PLAIN_INTERVAL_NS    10000000000ULL
 
 static uint64_t now_ns(void)
 {

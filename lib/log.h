@@ -22,9 +22,9 @@ enum log_level {
 };
 
 struct log {
-	FILE *stream;		/* borrowed */
-	enum log_level level;	/* the most talkative level that is shown */
-	bool terminal;		/* rewrite the progress line */
+	FILE *stream;	      /* borrowed */
+	enum log_level level; /* the most talkative level that is shown */
+	bool terminal;	      /* rewrite the progress line */
 	/* private to log.c */
 	char phase[96];
 	uint64_t phase_started_ns;
@@ -40,8 +40,8 @@ __attribute__((format(printf, 3, 4))) void log_print(struct log *log, enum log_l
 						     const char *format, ...);
 
 #define log_error(log, ...) log_print(log, LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_warn(log, ...) log_print(log, LOG_LEVEL_WARN, __VA_ARGS__)
-#define log_info(log, ...) log_print(log, LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_warn(log, ...)  log_print(log, LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(log, ...)  log_print(log, LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(log, ...) log_print(log, LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 /*

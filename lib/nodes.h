@@ -13,18 +13,18 @@
 
 struct node {
 	unsigned int number;
-	hwloc_bitmap_t cpus;		/* online ones; may be empty */
-	uint64_t memory_bytes;		/* 0: no memory */
+	hwloc_bitmap_t cpus;   /* online ones; may be empty */
+	uint64_t memory_bytes; /* 0: no memory */
 	uint64_t free_bytes;
-	int tier;			/* its memory tier (less is faster); -1: not known */
-	bool allowed;			/* this process may allocate from it */
+	int tier;     /* its memory tier (less is faster); -1: not known */
+	bool allowed; /* this process may allocate from it */
 };
 
 struct nodes {
-	struct node *list;		/* ascending by number; online nodes */
+	struct node *list; /* ascending by number; online nodes */
 	unsigned int count;
-	bool gaps;			/* numbers are not 0..count-1 */
-	int demotion;			/* 1 on, 0 off, -1: this kernel cannot demote */
+	bool gaps;    /* numbers are not 0..count-1 */
+	int demotion; /* 1 on, 0 off, -1: this kernel cannot demote */
 };
 
 /*

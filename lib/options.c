@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Option rows: parsing, checking, JSON, help. */
 #include "options.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 
 struct value {
-	char *text;		/* as given, or the default; NULL: none */
-	uint64_t number;	/* UINT, SIZE, DURATION; FLAG: 1 when present */
+	char *text;	 /* as given, or the default; NULL: none */
+	uint64_t number; /* UINT, SIZE, DURATION; FLAG: 1 when present */
 	double real;
 	bool given;
-	const char **list;	/* rows with many: borrowed from copies[], NULL at the end */
+	const char **list; /* rows with many: borrowed from copies[], NULL at the end */
 	unsigned int list_count;
 };
 
@@ -30,19 +30,18 @@ struct suffix {
 static const struct suffix uint_suffixes[] = {
 	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 }
 };
-static const struct suffix size_suffixes[] = {
-	{ "", 1 },	     { "K", 1ULL << 10 }, { "M", 1ULL << 20 }, { "G", 1ULL << 30 },
-	{ "T", 1ULL << 40 }, { NULL, 0 }
-};
+static const struct suffix size_suffixes[] = { { "", 1 },	    { "K", 1ULL << 10 },
+					       { "M", 1ULL << 20 }, { "G", 1ULL << 30 },
+					       { "T", 1ULL << 40 }, { NULL, 0 } };
 static const struct suffix duration_suffixes[] = {
-	{ "", 1000000000ULL },	 { "ms", 1000000ULL },	     { "s", 1000000000ULL },
+	{ "", 1000000000ULL },	 { "ms", 1000000ULL },	    { "s", 1000000000ULL },
 	{ "m", 60000000000ULL }, { "h", 3600000000000ULL }, { NULL, 0 }
 };
 
 struct type {
-	const char *what;		/* for messages: "is not WHAT" */
-	const struct suffix *suffixes;	/* numbers with a unit */
-	const char *unit;		/* shown after limits */
+	const char *what;	       /* for messages: "is not WHAT" */
+	const struct suffix *suffixes; /* numbers with a unit */
+	const char *unit;	       /* shown after limits */
 	uint64_t unit_factor;
 };
 
@@ -51,7 +50,8 @@ static const struct type types[] = {
 	[OPTION_UINT] = { "a whole number", uint_suffixes, "", 1 },
 	[OPTION_REAL] = { "a number", NULL, "", 1 },
 	[OPTION_SIZE] = { "a size such as 512M or 4G", size_suffixes, " bytes", 1 },
-	[OPTION_DURATION] = { "a time such as 90s, 10m or 2h", duration_suffixes, " s", 1000000000ULL },
+	[OPTION_DURATION] = { "a time such as 90s, 10m or 2h", duration_suffixes, " s",
+			      1000000000ULL },
 	[OPTION_STRING] = { "a text", NULL, "", 1 },
 	[OPTION_CHOICE] = { "a choice", NULL, "", 1 },
 };
@@ -120,8 +120,8 @@ static void join_choices(const struct option_row *row, char *text, size_t size)
 	size_t used = snprintf(text, size, "one of");
 
 	for (const char *const *choice = row->choices; *choice && used < size; choice++)
-		used += snprintf(text + used, size - used, "%s %s", choice == row->choices ? "" : ",",
-				 *choice);
+		used += snprintf(text + used, size - used, "%s %s",
+				 choice == row->choices ? "" : ",", *choice);
 }
 
 void option_range(const struct option_row *row, char *text, size_t size)
@@ -132,7 +132,8 @@ void option_range(const struct option_row *row, char *text, size_t size)
 	if (row->type == OPTION_CHOICE)
 		join_choices(row, text, size);
 	else if (row->max == UINT64_MAX)
-		snprintf(text, size, "at least %g%s", (double)row->min / type->unit_factor, type->unit);
+		snprintf(text, size, "at least %g%s", (double)row->min / type->unit_factor,
+			 type->unit);
 	else if (row->max)
 		snprintf(text, size, "%.15g to %.15g%s", (double)row->min / type->unit_factor,
 			 (double)row->max / type->unit_factor, type->unit);
@@ -200,7 +201,8 @@ static void say_unknown(const struct option_row *rows, const char *what, const c
 	names[count] = NULL;
 	nearest = nearest_name(name, names);
 	if (nearest)
-		log_error(log, "%s has no option \"%s\"; did you mean \"%s\"?", what, name, nearest);
+		log_error(log, "%s has no option \"%s\"; did you mean \"%s\"?", what, name,
+			  nearest);
 	else
 		log_error(log, "%s has no option \"%s\"; its help lists the options it has", what,
 			  name);
@@ -213,10 +215,12 @@ static void say_bad_value(const struct option_row *row, const char *what, const 
 
 	option_range(row, range, sizeof(range));
 	if (row->type == OPTION_CHOICE)
-		log_error(log, "%s: option \"%s\" must be %s, not \"%s\"", what, row->name, range, text);
+		log_error(log, "%s: option \"%s\" must be %s, not \"%s\"", what, row->name, range,
+			  text);
 	else
 		log_error(log, "%s: option \"%s\" must be %s%s%s%s, not \"%s\"", what, row->name,
-			  types[row->type].what, *range ? " (" : "", range, *range ? ")" : "", text);
+			  types[row->type].what, *range ? " (" : "", range, *range ? ")" : "",
+			  text);
 }
 
 static int append(struct value *value, const char *text)
@@ -265,7 +269,8 @@ struct option_values *options_new(const struct option_row *rows)
 	values->rows = rows;
 	values->count = count;
 	for (unsigned int i = 0; i < count; i++) {
-		int rc = rows[i].fallback ? assign(&rows[i], &values->values[i], rows[i].fallback) : 0;
+		int rc = rows[i].fallback ? assign(&rows[i], &values->values[i], rows[i].fallback)
+					  : 0;
 
 		if (rc == -EINVAL) {
 			fprintf(stderr, "bug: option %s refuses its own default\n", rows[i].name);
@@ -353,7 +358,8 @@ static int parse_one(struct option_values *values, const char *what, int argc, c
 	}
 	if (values->rows[i].type == OPTION_FLAG) {
 		if (name[length]) {
-			log_error(log, "%s: option --%s takes no value", what, values->rows[i].name);
+			log_error(log, "%s: option --%s takes no value", what,
+				  values->rows[i].name);
 			return -EINVAL;
 		}
 		values->values[i].number = 1;
@@ -523,7 +529,9 @@ void options_help(FILE *stream, const struct option_row *rows, const char *prefi
 
 		snprintf(left, sizeof(left), "%s%s%s%s", prefix, rows->name,
 			 rows->type == OPTION_FLAG ? "" : between,
-			 rows->type == OPTION_FLAG ? "" : rows->metavar ? rows->metavar : "VALUE");
+			 rows->type == OPTION_FLAG ? ""
+			 : rows->metavar	   ? rows->metavar
+						   : "VALUE");
 		option_range(rows, range, sizeof(range));
 		fprintf(stream, "  %-26s %s", left, rows->help);
 		if (*range)

@@ -15,27 +15,27 @@
 #include "log.h"
 
 enum option_type {
-	OPTION_FLAG,		/* no value: present or not */
-	OPTION_UINT,		/* whole number; k, M, G suffixes are powers of 1,000 */
-	OPTION_REAL,		/* decimal number */
-	OPTION_SIZE,		/* bytes; K, M, G, T suffixes are powers of 1,024 */
-	OPTION_DURATION,	/* nanoseconds; ms, s, m, h suffixes, seconds without one */
+	OPTION_FLAG,	 /* no value: present or not */
+	OPTION_UINT,	 /* whole number; k, M, G suffixes are powers of 1,000 */
+	OPTION_REAL,	 /* decimal number */
+	OPTION_SIZE,	 /* bytes; K, M, G, T suffixes are powers of 1,024 */
+	OPTION_DURATION, /* nanoseconds; ms, s, m, h suffixes, seconds without one */
 	OPTION_STRING,
-	OPTION_CHOICE,		/* one of choices[] */
+	OPTION_CHOICE, /* one of choices[] */
 };
 
 struct option_row {
-	const char *name;		/* NULL ends the table */
+	const char *name; /* NULL ends the table */
 	enum option_type type;
-	const char *fallback;		/* the default as a user would type it; NULL: none */
-	uint64_t min, max;		/* inclusive, in the type's unit; max 0: no limits */
-	const char *const *choices;	/* OPTION_CHOICE: NULL at the end */
-	const char *metavar;		/* what help shows for the value */
-	const char *help;		/* one sentence without full stop */
-	bool many;			/* may be given again and again (strings only) */
+	const char *fallback;	    /* the default as a user would type it; NULL: none */
+	uint64_t min, max;	    /* inclusive, in the type's unit; max 0: no limits */
+	const char *const *choices; /* OPTION_CHOICE: NULL at the end */
+	const char *metavar;	    /* what help shows for the value */
+	const char *help;	    /* one sentence without full stop */
+	bool many;		    /* may be given again and again (strings only) */
 };
 
-struct option_values;		/* one value a row, plus lists of `many` rows */
+struct option_values; /* one value a row, plus lists of `many` rows */
 
 /* A set of values that holds the rows' defaults. rows must outlive it. NULL: no memory. */
 struct option_values *options_new(const struct option_row *rows);
@@ -64,7 +64,8 @@ bool option_flag(const struct option_values *values, const char *name);
 uint64_t option_uint(const struct option_values *values, const char *name);
 double option_real(const struct option_values *values, const char *name);
 const char *option_string(const struct option_values *values, const char *name); /* NULL: none */
-const char *const *option_list(const struct option_values *values, const char *name); /* never NULL */
+const char *const *option_list(const struct option_values *values,
+			       const char *name); /* never NULL */
 
 /* All rows as a JSON object of typed values, in table order; a new reference. */
 json_t *options_json(const struct option_values *values);

@@ -137,12 +137,12 @@ static char *explain_unsupported(const struct perf_event *event, int err)
 		return strdup(
 			event->attr.type == PERF_TYPE_HARDWARE ||
 					event->attr.type == PERF_TYPE_HW_CACHE ||
-					event->attr.type == PERF_TYPE_RAW ?
-				"this machine has no hardware counter for it (a virtual machine often has none)" :
-				"this kernel cannot count it");
+					event->attr.type == PERF_TYPE_RAW
+				? "this machine has no hardware counter for it (a virtual machine often has none)"
+				: "this kernel cannot count it");
 	case EINVAL:
-		return strdup(event->by_task ? "it cannot be counted by task here; try @cpu" :
-					       "this kernel does not take this event");
+		return strdup(event->by_task ? "it cannot be counted by task here; try @cpu"
+					     : "this kernel does not take this event");
 	case EBUSY:
 	case ENOSPC:
 		return strdup("all counters are taken by another user of perf");
@@ -335,9 +335,9 @@ static enum value_status sum_files(struct perf_counter *counter, double *value, 
 				    strdup("no counter was free during the window; ask for "
 					   "fewer events at once"),
 				    reason);
-		share = added.running_ns < added.enabled_ns ?
-				(double)added.running_ns / (double)added.enabled_ns :
-				1;
+		share = added.running_ns < added.enabled_ns
+				? (double)added.running_ns / (double)added.enabled_ns
+				: 1;
 		scaled = (double)added.value / share;
 		*smallest = fmin(*smallest, share);
 		*value += scaled;
@@ -373,8 +373,8 @@ enum value_status perf_counter_read(struct perf_counter *counter, double *value,
 		format_string("counted for %.0f%% of the time and scaled up; ask for fewer "
 			      "events at once",
 			      smallest * 100);
-	*reason = counter->reason ? counter->reason :
-				    "counted for a part of the time and scaled up";
+	*reason = counter->reason ? counter->reason
+				  : "counted for a part of the time and scaled up";
 	return VALUE_MULTIPLEXED;
 }
 

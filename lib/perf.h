@@ -27,12 +27,12 @@
 #include "status.h"
 
 struct perf_event {
-	char *text;			/* as asked for */
+	char *text; /* as asked for */
 	bool by_task;
 	struct perf_event_attr attr;
 	/* of a tracepoint; NULL for other events */
 	char *system, *name;
-	char *filter;			/* NULL: none */
+	char *filter; /* NULL: none */
 	/* VALUE_UNSUPPORTED or VALUE_NOT_PERMITTED, with the reason, when it cannot be counted */
 	enum value_status status;
 	char *reason;
@@ -55,9 +55,9 @@ int perf_event_check(const char *text, struct log *log);
 
 /* What to count on. Arrays are borrowed until perf_counter_close(). */
 struct perf_targets {
-	const unsigned int *cpus;	/* by number */
+	const unsigned int *cpus; /* by number */
 	unsigned int cpu_count;
-	const pid_t *tasks;		/* zeroes are skipped */
+	const pid_t *tasks; /* zeroes are skipped */
 	unsigned int task_count;
 };
 
@@ -68,8 +68,8 @@ struct perf_reading {
 /* One event on all its targets. */
 struct perf_counter {
 	int *files;
-	int *cpus;			/* by file: CPU number, -1 for a task */
-	struct perf_reading *before;	/* by file: readings at the end of the last window */
+	int *cpus;		     /* by file: CPU number, -1 for a task */
+	struct perf_reading *before; /* by file: readings at the end of the last window */
 	unsigned int count;
 	/* VALUE_OK when it is being counted; else what is wrong, with the reason */
 	enum value_status status;

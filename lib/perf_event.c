@@ -200,7 +200,8 @@ static int unknown_name(const char *text, const char *name, struct log *log)
 	return err;
 }
 
-/* Which kind of event a name is: one of libpfm4's first, since "cycles:u" looks like a tracepoint. */
+/* Which kind of event a name is: one of libpfm4's first, since "cycles:u" looks like a tracepoint.
+ */
 static int resolve(const char *text, struct parts *parts, struct log *log, struct perf_event *event)
 {
 	bool tracepoint = is_tracepoint_shape(parts->name);
@@ -208,9 +209,9 @@ static int resolve(const char *text, struct parts *parts, struct log *log, struc
 	int err;
 
 	if (parts->filter)
-		return tracepoint ?
-			       make_tracepoint(parts, event) :
-			       refuse(log, text, "only a tracepoint, SYSTEM:NAME, takes a filter");
+		return tracepoint ? make_tracepoint(parts, event)
+				  : refuse(log, text,
+					   "only a tracepoint, SYSTEM:NAME, takes a filter");
 	err = event_name_encode(parts->name, &event->attr, &why);
 	if (!err || err == -ENOMEM)
 		return err;

@@ -15,8 +15,8 @@ enum snapshot_moment {
 
 struct snapshot {
 	int file;
-	size_t size;		/* of each buffer */
-	char *text[2];		/* by moment; NUL-terminated after snapshot_take() */
+	size_t size;   /* of each buffer */
+	char *text[2]; /* by moment; NUL-terminated after snapshot_take() */
 	size_t length[2];
 };
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Runs other programs to their end, watched. */
 #include "spawn.h"
 
@@ -44,10 +44,11 @@ bool spawn_find(const char *program, char **path)
 		folders = "";
 	while (folders) {
 		size_t length = strcspn(folders, ":");
-		char *full = length ? format_string("%.*s/%s", (int)length, folders, program) :
-				      strdup(program);
+		char *full = length ? format_string("%.*s/%s", (int)length, folders, program)
+				    : strdup(program);
 
-		if (full && !access(full, X_OK) && !stat(full, &status) && S_ISREG(status.st_mode)) {
+		if (full && !access(full, X_OK) && !stat(full, &status) &&
+		    S_ISREG(status.st_mode)) {
 			if (path)
 				*path = full;
 			else
@@ -85,7 +86,7 @@ static void become(const struct spawn *spawn, int out, int report)
 
 struct running {
 	pid_t pid;
-	int out;		/* read end of standard output, -1 without capture */
+	int out; /* read end of standard output, -1 without capture */
 	char *text;
 	size_t used, size;
 };

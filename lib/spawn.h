@@ -11,14 +11,17 @@
 #include <sys/types.h>
 
 struct spawn {
-	const char *const *argv;	/* NULL at the end; argv[0] is looked up in PATH */
-	const char *folder;		/* working folder, or NULL */
-	const char *const *environment;	/* NAME=VALUE rows added to ours, NULL at the end; or NULL */
-	const char *output_path;	/* both streams appended to this file; or NULL: see output */
-	char **output;			/* standard output as text (caller frees); NULL with output_path NULL: discarded */
-	const char *input_path;		/* standard input from this file; NULL: /dev/null */
-	unsigned int timeout_s;		/* 0: none */
-	/* called about once a second while the program runs; may be NULL; non-zero ends the program */
+	const char *const *argv; /* NULL at the end; argv[0] is looked up in PATH */
+	const char *folder;	 /* working folder, or NULL */
+	const char *const
+		*environment;	 /* NAME=VALUE rows added to ours, NULL at the end; or NULL */
+	const char *output_path; /* both streams appended to this file; or NULL: see output */
+	char **output; /* standard output as text (caller frees); NULL with output_path NULL:
+			  discarded */
+	const char *input_path; /* standard input from this file; NULL: /dev/null */
+	unsigned int timeout_s; /* 0: none */
+	/* called about once a second while the program runs; may be NULL; non-zero ends the program
+	 */
 	int (*tick)(void *context);
 	void *tick_context;
 };

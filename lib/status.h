@@ -6,29 +6,29 @@
 /* Status of one value. Zero is a value; absence is not zero. */
 enum value_status {
 	VALUE_OK,
-	VALUE_MULTIPLEXED,	/* a value, scaled up from the time the event was counted */
-	VALUE_UNSUPPORTED,	/* this kernel, machine or build cannot have it */
-	VALUE_NOT_PERMITTED,	/* it could, with more rights */
-	VALUE_FAILED,		/* reading it went wrong */
+	VALUE_MULTIPLEXED,   /* a value, scaled up from the time the event was counted */
+	VALUE_UNSUPPORTED,   /* this kernel, machine or build cannot have it */
+	VALUE_NOT_PERMITTED, /* it could, with more rights */
+	VALUE_FAILED,	     /* reading it went wrong */
 };
 #define VALUE_STATUS_COUNT (VALUE_FAILED + 1)
 
 /* Outcome of one repetition of a point. */
 enum outcome {
 	OUTCOME_PASS,
-	OUTCOME_FAIL,		/* the kernel or the verification is wrong */
-	OUTCOME_SKIP,		/* a need is unmet */
-	OUTCOME_BROKEN,		/* set-up failed, or the stressor did not have its effect */
-	OUTCOME_INTERRUPTED,	/* stopped from outside before its end */
+	OUTCOME_FAIL,	     /* the kernel or the verification is wrong */
+	OUTCOME_SKIP,	     /* a need is unmet */
+	OUTCOME_BROKEN,	     /* set-up failed, or the stressor did not have its effect */
+	OUTCOME_INTERRUPTED, /* stopped from outside before its end */
 };
 #define OUTCOME_COUNT (OUTCOME_INTERRUPTED + 1)
 
 enum exit_code {
 	EXIT_DONE = 0,
-	EXIT_FAILED = 1,	/* the kernel or a verification failed */
+	EXIT_FAILED = 1, /* the kernel or a verification failed */
 	EXIT_USAGE = 2,
-	EXIT_BROKEN = 3,	/* broken set-up */
-	EXIT_SKIPPED = 77,	/* everything was skipped */
+	EXIT_BROKEN = 3,   /* broken set-up */
+	EXIT_SKIPPED = 77, /* everything was skipped */
 };
 
 /* "ok", "multiplexed", "unsupported", "not-permitted", "failed" */

@@ -14,8 +14,8 @@
 
 /* Where the tracefs files are, and how they were reached. */
 struct tracepoint_folder {
-	char *path;		/* under it: events/<system>/<name>/id */
-	int mount;		/* descriptor of a mount of our own, or -1 */
+	char *path; /* under it: events/<system>/<name>/id */
+	int mount;  /* descriptor of a mount of our own, or -1 */
 };
 
 /*
@@ -39,7 +39,7 @@ void tracepoint_names_free(char **names);
 /* One value of a field that the format file prints by name (__print_symbolic). */
 struct tracepoint_symbol {
 	long long value;
-	const char *name;	/* NULL ends a list */
+	const char *name; /* NULL ends a list */
 };
 
 /*

@@ -42,21 +42,25 @@ static int note_run(struct arm *arm, const struct loaded_run *run)
 	if (!name)
 		return -ENOMEM;
 	if (!run->complete)
-		ret = add_note(arm, format_string("%s was cut short; the repetitions that were finished are used",
-						  name));
+		ret = add_note(
+			arm,
+			format_string(
+				"%s was cut short; the repetitions that were finished are used",
+				name));
 	else if (run->end == OUTCOME_INTERRUPTED)
 		ret = add_note(arm, format_string("%s was interrupted%s%s", name,
 						  *run->end_reason ? ": " : "", run->end_reason));
 	if (!ret && run->complete && !run->restored)
-		ret = add_note(arm, format_string("%s did not restore the machine as it was", name));
+		ret = add_note(arm,
+			       format_string("%s did not restore the machine as it was", name));
 	free(name);
 	return ret;
 }
 
 static const char *kernel_fact(const struct loaded_run *run, const char *fact)
 {
-	const char *text = json_string_value(
-		json_object_get(json_object_get(run->machine, "kernel"), fact));
+	const char *text =
+		json_string_value(json_object_get(json_object_get(run->machine, "kernel"), fact));
 
 	return text ? text : "";
 }
@@ -69,11 +73,12 @@ static int check_kernel(const struct arm *arm, const struct loaded_run *run, str
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (strcmp(kernel_fact(first, facts[i]), kernel_fact(run, facts[i]))) {
-			log_error(log,
-				  "the boots in %s did not run one kernel: %s in %s, %s in %s; an arm is "
-				  "one kernel, so give each its own folder",
-				  arm->folder, kernel_fact(first, facts[i]), first->folder,
-				  kernel_fact(run, facts[i]), run->folder);
+			log_error(
+				log,
+				"the boots in %s did not run one kernel: %s in %s, %s in %s; an arm is "
+				"one kernel, so give each its own folder",
+				arm->folder, kernel_fact(first, facts[i]), first->folder,
+				kernel_fact(run, facts[i]), run->folder);
 			return -EINVAL;
 		}
 	return 0;
@@ -111,7 +116,8 @@ static bool has_file(const char *folder, const char *name)
 	return there;
 }
 
-/* What boot.json says of a boot that failed: a fresh string; NULL: it did not fail, or there is none. */
+/* What boot.json says of a boot that failed: a fresh string; NULL: it did not fail, or there is
+ * none. */
 static char *boot_failure(const char *folder)
 {
 	char *path = format_string("%s/boot.json", folder), *text = NULL;
@@ -141,8 +147,9 @@ static int add_boot(struct arm *arm, const char *folder, const char *name, struc
 	if (!failure)
 		return add_run(arm, folder, log);
 	arm->failed_boots++;
-	ret = add_note(arm, format_string("%s failed (%s); its numbers are not used, see %s/console.log",
-					  name, failure, folder));
+	ret = add_note(arm,
+		       format_string("%s failed (%s); its numbers are not used, see %s/console.log",
+				     name, failure, folder));
 	if (!ret)
 		log_warn(log, "%s: %s", arm->folder, arm->notes[arm->note_count - 1]);
 	free(failure);
@@ -229,15 +236,15 @@ static int add_lab(struct arms *arms, const char *folder, struct log *log)
 		return -ENOMEM;
 	lab = json_load_file(path, 0, &error);
 	if (!lab)
-		log_error(log, "%s line %d: %s; give the arms' folders one by one", path, error.line,
-			  error.text);
+		log_error(log, "%s line %d: %s; give the arms' folders one by one", path,
+			  error.line, error.text);
 	else if (!json_array_size(json_object_get(lab, "arms")))
 		log_error(log, "%s names no arms; give the arms' folders one by one", path);
 	if (!json_array_size(json_object_get(lab, "arms")))
 		ret = -EBADMSG;
 	json_array_foreach(json_object_get(lab, "arms"), i, entry) {
-		const char *name = json_string_value(json_is_object(entry) ? json_object_get(entry, "name") :
-									     entry);
+		const char *name = json_string_value(
+			json_is_object(entry) ? json_object_get(entry, "name") : entry);
 		char *arm = name ? format_string("%s/%s", folder, name) : NULL;
 
 		if (!ret && !arm)
@@ -276,8 +283,8 @@ int arms_load(const char *const *folders, struct log *log, struct arms **out)
 	int ret = arms ? 0 : -ENOMEM;
 
 	for (; !ret && *folders; folders++)
-		ret = has_file(*folders, "lab.json") ? add_lab(arms, *folders, log) :
-						       add_arm(arms, *folders, log);
+		ret = has_file(*folders, "lab.json") ? add_lab(arms, *folders, log)
+						     : add_arm(arms, *folders, log);
 	if (!ret)
 		ret = make_names_unique(arms);
 	if (ret)

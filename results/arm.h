@@ -15,13 +15,13 @@
 #include "load.h"
 
 struct arm {
-	char *name;			/* machine.json's "arm", else the folder's own name */
+	char *name; /* machine.json's "arm", else the folder's own name */
 	char *folder;
-	struct loaded_run **runs;	/* those whose numbers count: all, less failed boots */
+	struct loaded_run **runs; /* those whose numbers count: all, less failed boots */
 	size_t run_count;
-	unsigned int boots;		/* boot folders, the failed ones included; 1 for a run folder */
+	unsigned int boots; /* boot folders, the failed ones included; 1 for a run folder */
 	unsigned int failed_boots;
-	char **notes;			/* what a reader must know: failed boots, runs cut short */
+	char **notes; /* what a reader must know: failed boots, runs cut short */
 	size_t note_count;
 };
 

@@ -11,7 +11,7 @@
 /* What must be the same of two machines: where machine.json has it, and what to do. */
 static const struct fact {
 	const char *name;
-	const char *object;	/* NULL: at the top */
+	const char *object; /* NULL: at the top */
 	const char *key;
 	const char *advice;
 } facts[] = {
@@ -25,14 +25,14 @@ static const struct fact {
 /* The fact as text; a machine that is no guest has "none" for a guest's facts. */
 static char *fact_text(const struct fact *fact, const struct loaded_run *run)
 {
-	const json_t *object = fact->object ? json_object_get(run->machine, fact->object) :
-					      run->machine;
+	const json_t *object = fact->object ? json_object_get(run->machine, fact->object)
+					    : run->machine;
 	const json_t *value = json_object_get(object, fact->key);
 
 	if (json_is_string(value))
 		return strdup(json_string_value(value));
-	return value && !json_is_null(value) ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) :
-					       strdup("none");
+	return value && !json_is_null(value) ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
+					     : strdup("none");
 }
 
 static int check_fact(const struct fact *fact, const struct loaded_run *first,
@@ -72,7 +72,8 @@ static uint32_t find_point(const struct loaded_run *run, const struct run_point 
 	return UINT32_MAX;
 }
 
-/* Says how a point without a match differs from its nearest relative, in words a user can act on. */
+/* Says how a point without a match differs from its nearest relative, in words a user can act on.
+ */
 static void say_unmatched(const struct loaded_run *has, uint32_t index,
 			  const struct loaded_run *lacks, struct log *log)
 {
@@ -84,18 +85,20 @@ static void say_unmatched(const struct loaded_run *has, uint32_t index,
 	if (index < lacks->point_count && !strcmp(lacks->points[index].stressor, point->stressor))
 		other = &lacks->points[index];
 	if (!other) {
-		log_error(log,
-			  "these runs cannot be compared: their plans differ, %s runs point %u (%s) "
-			  "and %s does not; run both with the same stressors and --set",
-			  has->folder, index, point->stressor, lacks->folder);
+		log_error(
+			log,
+			"these runs cannot be compared: their plans differ, %s runs point %u (%s) "
+			"and %s does not; run both with the same stressors and --set",
+			has->folder, index, point->stressor, lacks->folder);
 		return;
 	}
 	if (point->stressor_version != other->stressor_version) {
-		log_error(log,
-			  "these runs cannot be compared: version of stressor %s is %u in %s and %u "
-			  "in %s; run both with the same shootdown",
-			  point->stressor, point->stressor_version, has->folder,
-			  other->stressor_version, lacks->folder);
+		log_error(
+			log,
+			"these runs cannot be compared: version of stressor %s is %u in %s and %u "
+			"in %s; run both with the same shootdown",
+			point->stressor, point->stressor_version, has->folder,
+			other->stressor_version, lacks->folder);
 		return;
 	}
 	json_object_foreach((json_t *)point->parameters, key, value) {
@@ -108,16 +111,17 @@ static void say_unmatched(const struct loaded_run *has, uint32_t index,
 		log_error(log,
 			  "these runs cannot be compared: parameter %s of %s is %s in %s and %s in "
 			  "%s; run both with the same --set",
-			  key, point->stressor, one ? one : "?", has->folder,
-			  two ? two : "absent", lacks->folder);
+			  key, point->stressor, one ? one : "?", has->folder, two ? two : "absent",
+			  lacks->folder);
 		free(two);
 		free(one);
 		return;
 	}
-	log_error(log,
-		  "these runs cannot be compared: parameters of %s (point %u) differ in %s and %s; run "
-		  "both with the same --set",
-		  point->stressor, index, has->folder, lacks->folder);
+	log_error(
+		log,
+		"these runs cannot be compared: parameters of %s (point %u) differ in %s and %s; run "
+		"both with the same --set",
+		point->stressor, index, has->folder, lacks->folder);
 }
 
 static int match_points(const struct loaded_run *first, const struct loaded_run *second,

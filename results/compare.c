@@ -16,7 +16,10 @@
 
 /* What a reader looks at first, in this order. */
 static const char *const primary_metrics[] = {
-	"remote_ipis", "time_ms", "flushes", "pages_reclaimed",
+	"remote_ipis",
+	"time_ms",
+	"flushes",
+	"pages_reclaimed",
 };
 #define PRIMARY_COUNT (sizeof(primary_metrics) / sizeof(primary_metrics[0]))
 
@@ -82,8 +85,8 @@ static int take_planned_metrics(struct comparison *comparison, struct compared_p
 	json_object_foreach((json_t *)planned, name, row) {
 		const char *unit = json_string_value(json_object_get(row, "unit"));
 		const json_t *predicted = json_object_get(row, "predicted");
-		struct compared_metric *metric =
-			get_metric(comparison, point, name, unit ? unit : "");
+		struct compared_metric *metric = get_metric(comparison, point, name,
+							    unit ? unit : "");
 
 		if (!metric)
 			return -ENOMEM;
@@ -122,11 +125,13 @@ struct gathering {
 	struct comparison *comparison;
 	const struct loaded_run *run;
 	struct log *log;
-	const uint32_t *map;		/* the run's points -> comparison's points */
+	const uint32_t *map; /* the run's points -> comparison's points */
 	size_t arm;
-	uint32_t *metrics;		/* by the run's point and metric: index + 1 in the point; 0: not known yet */
-	size_t *room;			/* likewise: allocated samples */
-	const struct run_outcome *last; /* of the sample before: samples of a repetition come together */
+	uint32_t *metrics; /* by the run's point and metric: index + 1 in the point; 0: not known
+			      yet */
+	size_t *room;	   /* likewise: allocated samples */
+	const struct run_outcome
+		*last; /* of the sample before: samples of a repetition come together */
 	uint32_t last_point, last_repetition;
 };
 
@@ -136,8 +141,8 @@ static bool passed(struct gathering *gathering, const struct run_sample *sample)
 	    sample->repetition != gathering->last_repetition) {
 		gathering->last_point = sample->point;
 		gathering->last_repetition = sample->repetition;
-		gathering->last =
-			run_find_outcome(gathering->run, sample->point, sample->repetition);
+		gathering->last = run_find_outcome(gathering->run, sample->point,
+						   sample->repetition);
 	}
 	return gathering->last && gathering->last->outcome == OUTCOME_PASS;
 }
@@ -181,17 +186,18 @@ static int add_status(struct compared_value *value, int status, const char *reas
 static int find_slot(struct gathering *gathering, struct compared_point *point,
 		     const struct run_metric *wanted, uint32_t *slot)
 {
-	struct compared_metric *metric =
-		get_metric(gathering->comparison, point, wanted->name, wanted->unit);
+	struct compared_metric *metric = get_metric(gathering->comparison, point, wanted->name,
+						    wanted->unit);
 
 	if (!metric)
 		return -ENOMEM;
 	if (strcmp(metric->unit, wanted->unit)) {
-		log_error(gathering->log,
-			  "these runs cannot be compared: metric %s of %s has the unit \"%s\" in %s and "
-			  "\"%s\" elsewhere; run both with the same shootdown",
-			  wanted->name, point->stressor, wanted->unit, gathering->run->folder,
-			  metric->unit);
+		log_error(
+			gathering->log,
+			"these runs cannot be compared: metric %s of %s has the unit \"%s\" in %s and "
+			"\"%s\" elsewhere; run both with the same shootdown",
+			wanted->name, point->stressor, wanted->unit, gathering->run->folder,
+			metric->unit);
 		return -EINVAL;
 	}
 	*slot = (uint32_t)(metric - point->metrics) + 1;
@@ -270,14 +276,15 @@ static int gather_run(struct comparison *comparison, size_t arm, const struct lo
 	return ret;
 }
 
-/* Primary metrics first, in their order; the others stay in theirs (qsort() would not promise it). */
+/* Primary metrics first, in their order; the others stay in theirs (qsort() would not promise it).
+ */
 static void sort_metrics(struct compared_point *point)
 {
 	struct compared_metric *metrics = point->metrics;
 
 	for (size_t i = 1; i < point->metric_count; i++)
-		for (size_t j = i; j && primary_rank(metrics[j - 1].name) >
-						primary_rank(metrics[j].name); j--) {
+		for (size_t j = i;
+		     j && primary_rank(metrics[j - 1].name) > primary_rank(metrics[j].name); j--) {
 			struct compared_metric moved = metrics[j];
 
 			metrics[j] = metrics[j - 1];
@@ -294,8 +301,8 @@ static int make_statistics(struct comparison *comparison, struct compared_metric
 		if (ret)
 			return ret;
 		value->change = i ? change_ratio(metric->values[0].statistics.mean,
-						 value->statistics.mean) :
-				    NAN;
+						 value->statistics.mean)
+				  : NAN;
 	}
 	return 0;
 }
@@ -413,8 +420,8 @@ static int note_differences(struct comparison *comparison, const struct loaded_r
 
 		if (one && other && !json_equal(one, other))
 			ret = add_text(&comparison->notes, &comparison->note_count,
-				       format_string("%s of machine.json differs in %s and %s", keys[i],
-						     first->folder, run->folder));
+				       format_string("%s of machine.json differs in %s and %s",
+						     keys[i], first->folder, run->folder));
 	}
 	return ret;
 }
@@ -441,8 +448,9 @@ static const struct loaded_run *first_run(const struct arms *arms, struct log *l
 	for (size_t i = 0; i < arms->count; i++)
 		if (arms->list[i].run_count)
 			return arms->list[i].runs[0];
-	log_error(log,
-		  "no boot of any arm left results that can be used; see the consoles of the boots named above");
+	log_error(
+		log,
+		"no boot of any arm left results that can be used; see the consoles of the boots named above");
 	return NULL;
 }
 
@@ -469,8 +477,7 @@ static int gather_arm(struct comparison *comparison, size_t index, const struct 
 	return ret;
 }
 
-static int make_comparison(const struct arms *arms, struct log *log,
-			   struct comparison *comparison)
+static int make_comparison(const struct arms *arms, struct log *log, struct comparison *comparison)
 {
 	const struct loaded_run *first = first_run(arms, log);
 	int ret;
@@ -501,10 +508,11 @@ static int compare_least(const char *const *folders, size_t least, struct log *l
 	if (ret)
 		return ret;
 	if (arms->count < least) {
-		log_error(log,
-			  "%zu arm to compare; give two or more run folders, the first is the baseline, "
-			  "or one folder of shootdown lab ab",
-			  arms->count);
+		log_error(
+			log,
+			"%zu arm to compare; give two or more run folders, the first is the baseline, "
+			"or one folder of shootdown lab ab",
+			arms->count);
 		ret = -EINVAL;
 		goto free_arms;
 	}

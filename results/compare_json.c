@@ -36,9 +36,9 @@ static json_t *value_json(const struct compared_value *value, const char *arm)
 		append(&samples, json_real(value->samples[i]));
 	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}", "arm", arm, "n",
 			 (json_int_t)value->statistics.n, "status",
-			 value->status < 0 ? json_null() :
-					     json_string(value_status_name(
-						     (enum value_status)value->status)),
+			 value->status < 0
+				 ? json_null()
+				 : json_string(value_status_name((enum value_status)value->status)),
 			 "mean", number(value->statistics.mean), "median",
 			 number(value->statistics.median), "stddev",
 			 number(value->statistics.stddev), "samples", samples, "change",
@@ -98,9 +98,8 @@ static json_t *kernel_json(const struct compared_arm *arm)
 	return json_pack("{s:s, s:s, s:s?, s:s?, s:I, s:I, s:I, s:o}", "arm", arm->name, "folder",
 			 arm->folder, "release", arm->kernel, "version", arm->kernel_version,
 			 "boots", (json_int_t)arm->boots, "failed_boots",
-			 (json_int_t)arm->failed_boots, "repetitions",
-			 (json_int_t)arm->repetitions, "notes",
-			 texts(arm->notes, arm->note_count));
+			 (json_int_t)arm->failed_boots, "repetitions", (json_int_t)arm->repetitions,
+			 "notes", texts(arm->notes, arm->note_count));
 }
 
 json_t *comparison_json(const struct comparison *comparison)

@@ -78,7 +78,8 @@ static bool is_common(const struct comparison *comparison, const char *stressor,
 	return true;
 }
 
-/* "pageout pages=4096 ...": those parameters that all points of the stressor share, or the others. */
+/* "pageout pages=4096 ...": those parameters that all points of the stressor share, or the others.
+ */
 static char *point_text(const struct comparison *comparison, const struct compared_point *point,
 			bool common)
 {
@@ -94,8 +95,8 @@ static char *point_text(const struct comparison *comparison, const struct compar
 		if (!json_is_string(value))
 			number = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 		longer = text ? format_string("%s %s=%s", text, key,
-					      number ? number : json_string_value(value)) :
-				NULL;
+					      number ? number : json_string_value(value))
+			      : NULL;
 		free(number);
 		free(text);
 		text = longer;
@@ -150,15 +151,16 @@ static void add_value(struct table *table, const struct compared_value *value, c
 	else if (!value->statistics.n)
 		table_cell(table, "%s", value_status_name((enum value_status)value->status));
 	else
-		table_take(table, format_spread(value->statistics.mean, value->statistics.stddev,
-						unit));
+		table_take(table,
+			   format_spread(value->statistics.mean, value->statistics.stddev, unit));
 }
 
 static void add_metric(struct table *table, const struct comparison *comparison,
 		       const struct compared_metric *metric, bool predictions)
 {
 	table_cell(table, "%s%s", metric->name,
-		   comparison->emulated_time && unit_depends_on_time(metric->unit) ? " (emulated)" : "");
+		   comparison->emulated_time && unit_depends_on_time(metric->unit) ? " (emulated)"
+										   : "");
 	if (predictions)
 		table_take(table, format_value(metric->predicted, metric->unit));
 	for (size_t i = 0; i < comparison->arm_count; i++) {
@@ -181,9 +183,9 @@ static void add_columns(struct table *table, const struct comparison *comparison
 		table_column(table, TABLE_RIGHT, comparison->arms[i].name);
 		if (!i)
 			continue;
-		change = comparison->arm_count > 2 ?
-				 format_string("change %s", comparison->arms[i].name) :
-				 strdup("change");
+		change = comparison->arm_count > 2
+				 ? format_string("change %s", comparison->arms[i].name)
+				 : strdup("change");
 		if (change)
 			table_column(table, TABLE_RIGHT, change);
 		else
@@ -322,8 +324,7 @@ struct table *comparison_table(const struct comparison *comparison, bool all)
 	return table_finish(table);
 }
 
-int comparison_render(const struct comparison *comparison, const char *format, bool all,
-		      FILE *out)
+int comparison_render(const struct comparison *comparison, const char *format, bool all, FILE *out)
 {
 	bool json = !strcmp(format, "json");
 

@@ -137,7 +137,11 @@ static char *format_percent(double percent)
 		number = fixed(size, 1);
 	if (!number)
 		return NULL;
-	text = format_string("%s%s%%", !strcmp(number, "0.0") ? "" : percent < 0 ? "-" : "+", number);
+	text = format_string("%s%s%%",
+			     !strcmp(number, "0.0") ? ""
+			     : percent < 0	    ? "-"
+						    : "+",
+			     number);
 	free(number);
 	return text;
 }

@@ -35,18 +35,20 @@ int load_check_schema(const char *path, const char *wanted, const char *schema, 
 		      struct log *log)
 {
 	if (!schema || strcmp(schema, wanted)) {
-		log_error(log,
-			  "%s is not a file of a run: its schema is %s%s%s, not \"%s\"; give a folder "
-			  "that shootdown run or shootdown lab has written",
-			  path, schema ? "\"" : "", schema ? schema : "missing",
-			  schema ? "\"" : "", wanted);
+		log_error(
+			log,
+			"%s is not a file of a run: its schema is %s%s%s, not \"%s\"; give a folder "
+			"that shootdown run or shootdown lab has written",
+			path, schema ? "\"" : "", schema ? schema : "missing", schema ? "\"" : "",
+			wanted);
 		return -EBADMSG;
 	}
 	if (version != RECORD_VERSION) {
-		log_error(log,
-			  "%s has version %g of %s, this program reads version %d; read it with the "
-			  "shootdown that wrote it, or run again",
-			  path, version, wanted, RECORD_VERSION);
+		log_error(
+			log,
+			"%s has version %g of %s, this program reads version %d; read it with the "
+			"shootdown that wrote it, or run again",
+			path, version, wanted, RECORD_VERSION);
 		return -EINVAL;
 	}
 	return 0;
@@ -64,7 +66,8 @@ static int load_document(const char *folder, const char *name, const char *schem
 		return -ENOMEM;
 	json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 	if (!json) {
-		log_error(log, "%s line %d: %s; the file is damaged, leave this folder out or run again",
+		log_error(log,
+			  "%s line %d: %s; the file is damaged, leave this folder out or run again",
 			  path, error.line, error.text);
 		ret = -EBADMSG;
 		goto out;
@@ -88,8 +91,8 @@ static bool take_point(const json_t *json, struct run_point *point)
 	point->stressor = json_string_value(json_object_get(json, "stressor"));
 	point->parameters = json_object_get(json, "parameters");
 	point->metrics = json_object_get(json, "metrics");
-	if (!point->stressor || !json_is_integer(version) ||
-	    !json_is_object(point->parameters) || !json_is_object(point->metrics))
+	if (!point->stressor || !json_is_integer(version) || !json_is_object(point->parameters) ||
+	    !json_is_object(point->metrics))
 		return false;
 	point->stressor_version = (unsigned int)json_integer_value(version);
 	return true;
@@ -101,9 +104,10 @@ static int take_points(struct loaded_run *run, struct log *log)
 	size_t count = json_array_size(points);
 
 	if (!count || count > UINT32_MAX) {
-		log_error(log,
-			  "%s/plan.json has no points; the file is damaged, leave this folder out or run again",
-			  run->folder);
+		log_error(
+			log,
+			"%s/plan.json has no points; the file is damaged, leave this folder out or run again",
+			run->folder);
 		return -EBADMSG;
 	}
 	run->points = calloc(count, sizeof(*run->points));
@@ -112,10 +116,11 @@ static int take_points(struct loaded_run *run, struct log *log)
 	run->point_count = (unsigned int)count;
 	for (size_t i = 0; i < count; i++)
 		if (!take_point(json_array_get(points, i), &run->points[i])) {
-			log_error(log,
-				  "%s/plan.json: point %zu lacks its stressor, stressor_version, parameters "
-				  "or metrics; the file is damaged, leave this folder out or run again",
-				  run->folder, i);
+			log_error(
+				log,
+				"%s/plan.json: point %zu lacks its stressor, stressor_version, parameters "
+				"or metrics; the file is damaged, leave this folder out or run again",
+				run->folder, i);
 			return -EBADMSG;
 		}
 	return 0;
@@ -152,10 +157,11 @@ static int check_folder(const char *folder, struct log *log)
 		return -EBADMSG;
 	}
 	if (!run_folder_looks_like(folder)) {
-		log_error(log,
-			  "%s is no run folder: it has no machine.json, plan.json and samples.jsonl; "
-			  "give a folder that shootdown run or shootdown lab has written",
-			  folder);
+		log_error(
+			log,
+			"%s is no run folder: it has no machine.json, plan.json and samples.jsonl; "
+			"give a folder that shootdown run or shootdown lab has written",
+			folder);
 		return -EBADMSG;
 	}
 	for (size_t i = 0; i < RUN_FILE_COUNT; i++)

@@ -18,14 +18,14 @@
 #include "../lib/status.h"
 
 struct run_sample {
-	double value;			/* NAN when its status has no value */
-	uint32_t point;			/* from 0 */
-	uint32_t repetition;		/* from 1 */
-	uint32_t reason;		/* index into texts; 0: none */
-	uint32_t by_cpu;		/* first entry in by_cpu */
-	uint32_t by_cpu_count;		/* 0: none, or not asked for */
-	uint16_t metric;		/* index into metrics */
-	uint8_t status;			/* enum value_status */
+	double value;	       /* NAN when its status has no value */
+	uint32_t point;	       /* from 0 */
+	uint32_t repetition;   /* from 1 */
+	uint32_t reason;       /* index into texts; 0: none */
+	uint32_t by_cpu;       /* first entry in by_cpu */
+	uint32_t by_cpu_count; /* 0: none, or not asked for */
+	uint16_t metric;       /* index into metrics */
+	uint8_t status;	       /* enum value_status */
 };
 
 struct run_cpu_value {
@@ -35,45 +35,45 @@ struct run_cpu_value {
 
 struct run_outcome {
 	double seconds;
-	uint64_t started_ns;		/* real time */
-	uint32_t point, repetition;	/* a skipped point may have repetition 0 or 1 */
-	uint32_t reason;		/* index into texts; 0: none */
+	uint64_t started_ns;	    /* real time */
+	uint32_t point, repetition; /* a skipped point may have repetition 0 or 1 */
+	uint32_t reason;	    /* index into texts; 0: none */
 	enum outcome outcome;
 };
 
 struct run_metric {
-	const char *name, *unit;	/* in texts */
+	const char *name, *unit; /* in texts */
 };
 
 struct run_point {
-	const char *stressor;		/* borrowed from plan */
+	const char *stressor; /* borrowed from plan */
 	unsigned int stressor_version;
-	const json_t *parameters;	/* object, borrowed from plan */
-	const json_t *metrics;		/* object by metric name, borrowed from plan */
+	const json_t *parameters; /* object, borrowed from plan */
+	const json_t *metrics;	  /* object by metric name, borrowed from plan */
 };
 
 struct loaded_run {
-	char *folder;			/* as it was given */
-	json_t *machine;		/* machine.json */
-	json_t *plan;			/* plan.json without its order */
+	char *folder;	 /* as it was given */
+	json_t *machine; /* machine.json */
+	json_t *plan;	 /* plan.json without its order */
 	struct run_point *points;
 	unsigned int point_count;
 
-	char **texts;			/* texts[0] is "" */
+	char **texts; /* texts[0] is "" */
 	size_t text_count;
 	struct run_metric *metrics;
 	size_t metric_count;
-	struct run_sample *samples;	/* in the file's order */
+	struct run_sample *samples; /* in the file's order */
 	size_t sample_count;
 	struct run_cpu_value *by_cpu;
 	size_t by_cpu_count;
-	struct run_outcome *outcomes;	/* by point, then repetition */
+	struct run_outcome *outcomes; /* by point, then repetition */
 	size_t outcome_count;
 
-	bool complete;			/* the end line is there and the last line is whole */
-	enum outcome end;		/* valid when complete */
-	bool restored;			/* valid when complete: the machine is as it was */
-	const char *end_reason;		/* in texts, "" for none */
+	bool complete;		/* the end line is there and the last line is whole */
+	enum outcome end;	/* valid when complete */
+	bool restored;		/* valid when complete: the machine is as it was */
+	const char *end_reason; /* in texts, "" for none */
 };
 
 /*

@@ -30,35 +30,35 @@ enum field {
 };
 
 static const char *const field_names[FIELD_COUNT] = {
-	"point",   "repetition", "metric",     "unit",	  "value", "status",   "by_cpu", "reason",
-	"outcome", "started_ns", "seconds", "end", "restored", "schema", "version",
+	"point",   "repetition", "metric",  "unit", "value",	"status", "by_cpu",  "reason",
+	"outcome", "started_ns", "seconds", "end",  "restored", "schema", "version",
 };
 
 #define BIT(field) (1U << (field))
 
 struct line {
-	unsigned int there;	/* BIT()s of the fields that it has */
+	unsigned int there; /* BIT()s of the fields that it has */
 	uint64_t point, repetition, started_ns;
 	double value, seconds, version;
 	bool restored;
 	char *metric, *unit, *status, *reason, *outcome, *end, *schema;
-	size_t by_cpu;		/* entries added to run->by_cpu */
+	size_t by_cpu; /* entries added to run->by_cpu */
 };
 
 struct loader {
 	struct loaded_run *run;
 	struct log *log;
 	const char *path;
-	unsigned long number;		/* of the line */
+	unsigned long number; /* of the line */
 	bool with_by_cpu;
-	bool ended;			/* the end line was seen */
-	json_t *text_index;		/* text -> index into run->texts */
+	bool ended;	    /* the end line was seen */
+	json_t *text_index; /* text -> index into run->texts */
 	size_t text_room, metric_room, sample_room, by_cpu_room, outcome_room;
-	size_t next_metric;		/* the one that is likely next */
+	size_t next_metric; /* the one that is likely next */
 };
 
-__attribute__((format(printf, 2, 3))) static int bad_line(struct loader *loader,
-							  const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int bad_line(struct loader *loader, const char *format,
+							  ...)
 {
 	char what[256];
 	va_list list;
@@ -126,8 +126,8 @@ static int add_metric(struct loader *loader, const struct line *line)
 		ret = intern(loader, line->unit, &unit);
 	if (ret)
 		return ret;
-	metrics[run->metric_count++] =
-		(struct run_metric){ .name = run->texts[name], .unit = run->texts[unit] };
+	metrics[run->metric_count++] = (struct run_metric){ .name = run->texts[name],
+							    .unit = run->texts[unit] };
 	return 0;
 }
 
@@ -235,7 +235,8 @@ static int scan_line(struct loader *loader, char *text, size_t length, struct li
 		unsigned int field = 0;
 
 		if (!key)
-			return scan_done(&scan) ? 0 : bad_line(loader, "something follows the object");
+			return scan_done(&scan) ? 0
+						: bad_line(loader, "something follows the object");
 		while (field < FIELD_COUNT && strcmp(key, field_names[field]))
 			field++;
 		if (field < FIELD_COUNT && line->there & BIT(field))
@@ -413,10 +414,11 @@ static int sort_outcomes(struct loader *loader)
 		qsort(outcomes, count, sizeof(*outcomes), by_point_and_repetition);
 	for (size_t i = 1; i < count; i++)
 		if (!by_point_and_repetition(&outcomes[i - 1], &outcomes[i])) {
-			log_error(loader->log,
-				  "%s: repetition %u of point %u has two outcomes; the file is damaged, "
-				  "leave this folder out or run again",
-				  loader->path, outcomes[i].repetition, outcomes[i].point);
+			log_error(
+				loader->log,
+				"%s: repetition %u of point %u has two outcomes; the file is damaged, "
+				"leave this folder out or run again",
+				loader->path, outcomes[i].repetition, outcomes[i].point);
 			return -EBADMSG;
 		}
 	return 0;
@@ -450,22 +452,27 @@ static int read_lines(struct loader *loader, FILE *stream)
 	}
 	loader->run->complete = whole && loader->ended;
 	if (!whole)
-		log_warn(loader->log,
-			 "%s line %lu was cut off as it was written (a killed run or a full disk); the "
-			 "lines before it are used",
-			 loader->path, loader->number);
+		log_warn(
+			loader->log,
+			"%s line %lu was cut off as it was written (a killed run or a full disk); the "
+			"lines before it are used",
+			loader->path, loader->number);
 	else if (!loader->ended)
-		log_warn(loader->log,
-			 "%s has no end line: the run was killed or is still going on; the repetitions "
-			 "that were finished are used",
-			 loader->path);
+		log_warn(
+			loader->log,
+			"%s has no end line: the run was killed or is still going on; the repetitions "
+			"that were finished are used",
+			loader->path);
 	return 0;
 }
 
 int load_samples(struct loaded_run *run, const char *path, bool with_by_cpu, struct log *log)
 {
 	struct loader loader = {
-		.run = run, .log = log, .path = path, .with_by_cpu = with_by_cpu,
+		.run = run,
+		.log = log,
+		.path = path,
+		.with_by_cpu = with_by_cpu,
 	};
 	FILE *stream = fopen(path, "re");
 	uint32_t empty;

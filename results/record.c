@@ -23,12 +23,12 @@
 #include "../lib/fs.h"
 
 struct record {
-	char *folder;		/* NULL: a stream */
-	int fd;			/* samples.jsonl, or the stream (borrowed) */
-	off_t length;		/* of samples.jsonl, whole lines only */
-	int error;		/* once a line could not be taken back: nothing more is written */
-	bool said;		/* the failure was logged */
-	struct log *log;	/* NULL: a stream */
+	char *folder;	 /* NULL: a stream */
+	int fd;		 /* samples.jsonl, or the stream (borrowed) */
+	off_t length;	 /* of samples.jsonl, whole lines only */
+	int error;	 /* once a line could not be taken back: nothing more is written */
+	bool said;	 /* the failure was logged */
+	struct log *log; /* NULL: a stream */
 };
 
 static const char samples_header[] = "{\"schema\":\"shootdown-samples\",\"version\":1}\n";
@@ -57,12 +57,11 @@ static int said(struct record *record, int error, const char *file)
 	if (!record->log || record->said)
 		return error;
 	record->said = true;
-	log_error(record->log,
-		  "cannot write %s/%s: %s; what was recorded before is kept%s", record->folder,
-		  file, strerror(-error),
-		  error == -ENOSPC || error == -EDQUOT ?
-			  "; make room or give another folder with --out, then run again" :
-			  "");
+	log_error(record->log, "cannot write %s/%s: %s; what was recorded before is kept%s",
+		  record->folder, file, strerror(-error),
+		  error == -ENOSPC || error == -EDQUOT
+			  ? "; make room or give another folder with --out, then run again"
+			  : "");
 	return error;
 }
 
@@ -152,7 +151,8 @@ static int prepare_folder(const char *folder, struct log *log)
 			  "remove it or give another with --out",
 			  folder);
 	else if (ret)
-		log_error(log, "cannot make the folder %s for the results: %s; give another with --out",
+		log_error(log,
+			  "cannot make the folder %s for the results: %s; give another with --out",
 			  folder, strerror(-ret));
 	return ret;
 }

@@ -37,7 +37,8 @@ struct record;
 /* Makes the folder (its parents too); -EEXIST when it is there and not empty. */
 int record_create(const char *folder, struct log *log, struct record **record);
 
-/* Sends each record as one line {"record":"machine"|"plan"|"sample","data":{..}} to fd (borrowed). */
+/* Sends each record as one line {"record":"machine"|"plan"|"sample","data":{..}} to fd (borrowed).
+ */
 int record_stream(int fd, struct record **record);
 
 /* These borrow the object. Each is on disk (or in the stream) when it returns; a

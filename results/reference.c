@@ -165,10 +165,11 @@ static void say_unknown(const char *series, struct log *log)
 	}
 	if (stream)
 		closedir(stream);
-	log_error(log,
-		  "no published table for the series \"%s\" in %s (there are: %s); name one of them, or "
-		  "measure the series with shootdown lab ab",
-		  series, folder ? folder : "", names && *names ? names : "none");
+	log_error(
+		log,
+		"no published table for the series \"%s\" in %s (there are: %s); name one of them, or "
+		"measure the series with shootdown lab ab",
+		series, folder ? folder : "", names && *names ? names : "none");
 	free(names);
 	free(folder);
 }
@@ -214,8 +215,8 @@ int reference_load(const char *series, struct log *log, struct reference **out)
 	if (!ret)
 		ret = take_all(reference, &missing);
 	if (!ret && missing) {
-		log_error(log, "%s: \"%s\" is missing or wrong somewhere; install shootdown again", path,
-			  missing);
+		log_error(log, "%s: \"%s\" is missing or wrong somewhere; install shootdown again",
+			  path, missing);
 		ret = -EBADMSG;
 	}
 	free(path);

@@ -21,8 +21,8 @@
 
 struct reference_metric {
 	const char *name, *unit, *better;
-	const char *change;		/* as published, for instance "-74.3% (3.9x)" */
-	double *values;			/* one an arm */
+	const char *change; /* as published, for instance "-74.3% (3.9x)" */
+	double *values;	    /* one an arm */
 };
 
 struct reference_platform {
@@ -34,9 +34,9 @@ struct reference_platform {
 
 struct reference_test {
 	const char *test, *title, *stressor;
-	const json_t *parameters;	/* at the published size */
-	const char *scaled;		/* the parameter that --scale multiplies */
-	unsigned int active_cpus;	/* CPUs that run the task itself */
+	const json_t *parameters; /* at the published size */
+	const char *scaled;	  /* the parameter that --scale multiplies */
+	unsigned int active_cpus; /* CPUs that run the task itself */
 	struct reference_platform *platforms;
 	size_t platform_count;
 };

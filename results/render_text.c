@@ -46,8 +46,8 @@ static int print_table(const struct table *table, FILE *out)
 	if (!layout)
 		return -ENOMEM;
 	scols_table_set_stream(layout, out);
-	scols_table_set_termforce(layout, fd >= 0 && isatty(fd) ? SCOLS_TERMFORCE_ALWAYS :
-								   SCOLS_TERMFORCE_NEVER);
+	scols_table_set_termforce(layout, fd >= 0 && isatty(fd) ? SCOLS_TERMFORCE_ALWAYS
+								: SCOLS_TERMFORCE_NEVER);
 	scols_table_enable_minout(layout, 1);
 	ret = scols_table_set_column_separator(layout, "  ");
 	if (!ret)

@@ -11,10 +11,10 @@
 #include "format.h"
 
 enum verdict {
-	VERDICT_NONE,		/* nothing to judge by */
+	VERDICT_NONE, /* nothing to judge by */
 	VERDICT_AGREES,
 	VERDICT_DIFFERS,
-	VERDICT_EMULATED,	/* a time that an emulator kept */
+	VERDICT_EMULATED, /* a time that an emulator kept */
 };
 static const char *const verdict_names[] = { NULL, "agrees", "differs", "emulated" };
 
@@ -30,8 +30,8 @@ struct row {
 struct entry {
 	const struct reference_test *test;
 	unsigned int cpus;
-	char *skipped;			/* the reason; NULL: it was measured */
-	struct comparison *comparison;	/* NULL when skipped */
+	char *skipped;		       /* the reason; NULL: it was measured */
+	struct comparison *comparison; /* NULL when skipped */
 	struct row *rows;
 	size_t row_count;
 };
@@ -90,7 +90,7 @@ static struct entry *new_entry(struct reproduction *reproduction)
 }
 
 static const struct reference_metric *published_metric(const struct reference_platform *platform,
-							const char *name)
+						       const char *name)
 {
 	for (size_t i = 0; platform && i < platform->metric_count; i++)
 		if (!strcmp(platform->metrics[i].name, name))
@@ -114,9 +114,9 @@ static enum verdict judge(const struct row *row, bool emulated)
 		return emulated && !isnan(row->measured) ? VERDICT_EMULATED : VERDICT_NONE;
 	if (isnan(row->predicted) || isnan(row->measured))
 		return VERDICT_NONE;
-	return fabs(row->measured - row->predicted) <= REPRODUCTION_TOLERANCE * row->predicted ?
-		       VERDICT_AGREES :
-		       VERDICT_DIFFERS;
+	return fabs(row->measured - row->predicted) <= REPRODUCTION_TOLERANCE * row->predicted
+		       ? VERDICT_AGREES
+		       : VERDICT_DIFFERS;
 }
 
 static int make_row(const struct reproduction *reproduction, const struct entry *entry,
@@ -131,10 +131,9 @@ static int make_row(const struct reproduction *reproduction, const struct entry 
 		.unit = strdup(unit),
 		.arm = strdup(arm_name),
 		.published = published && at >= 0 ? published->values[at] : NAN,
-		.published_change = published && at > 0 ?
-					    change_ratio(published->values[0],
-							 published->values[at]) :
-					    NAN,
+		.published_change = published && at > 0 ? change_ratio(published->values[0],
+								       published->values[at])
+							: NAN,
 		.predicted = metric && !arm ? metric->predicted : NAN,
 		.measured = metric ? metric->values[arm].statistics.mean : NAN,
 		.stddev = metric ? metric->values[arm].statistics.stddev : NAN,
@@ -259,8 +258,8 @@ static void add_row(struct table *table, const struct entry *entry, const struct
 	table_cell(table, "%u", entry->cpus);
 	table_cell(table, "%s", row->metric);
 	table_cell(table, "%s", row->arm);
-	table_take(table, with_change(format_value(row->published, row->unit),
-				      row->published_change));
+	table_take(table,
+		   with_change(format_value(row->published, row->unit), row->published_change));
 	table_take(table, format_value(row->predicted, row->unit));
 	table_take(table, with_change(format_spread(row->measured, row->stddev, row->unit),
 				      row->measured_change));
@@ -272,7 +271,8 @@ static void add_kernels(struct table *table, const struct comparison *comparison
 	for (size_t i = 0; i < comparison->arm_count; i++) {
 		const struct compared_arm *arm = &comparison->arms[i];
 
-		table_head(table, arm->name, "kernel %s %s", arm->kernel ? arm->kernel : "(no results)",
+		table_head(table, arm->name, "kernel %s %s",
+			   arm->kernel ? arm->kernel : "(no results)",
 			   arm->kernel_version ? arm->kernel_version : "");
 	}
 }
@@ -290,13 +290,14 @@ static void add_heads(struct table *table, const struct reproduction *reproducti
 
 		if (!comparison)
 			continue;
-		accel = json_string_value(json_object_get(
-			json_object_get(comparison->machine, "guest"), "accel"));
-		table_head(table, "measured", "%s%s%s", comparison->guest ? "in a guest, " : "here",
-			   comparison->guest && accel ? accel : "",
-			   comparison->emulated_time ?
-				   "; its times are emulated and not compared with the published ones" :
-				   "");
+		accel = json_string_value(
+			json_object_get(json_object_get(comparison->machine, "guest"), "accel"));
+		table_head(
+			table, "measured", "%s%s%s", comparison->guest ? "in a guest, " : "here",
+			comparison->guest && accel ? accel : "",
+			comparison->emulated_time
+				? "; its times are emulated and not compared with the published ones"
+				: "");
 		add_kernels(table, comparison);
 		break;
 	}
@@ -313,8 +314,9 @@ static void add_notes(struct table *table, const struct entry *entry)
 
 	for (size_t i = 0; i < comparison->arm_count; i++)
 		for (size_t j = 0; j < comparison->arms[i].note_count; j++)
-			table_note(table, "test %s, %u CPUs, %s: %s", entry->test->test, entry->cpus,
-				   comparison->arms[i].name, comparison->arms[i].notes[j]);
+			table_note(table, "test %s, %u CPUs, %s: %s", entry->test->test,
+				   entry->cpus, comparison->arms[i].name,
+				   comparison->arms[i].notes[j]);
 	for (size_t i = 0; i < comparison->point_count; i++)
 		for (size_t j = 0; j < comparison->arm_count; j++)
 			for (int k = OUTCOME_PASS + 1; k < OUTCOME_COUNT; k++) {
@@ -327,16 +329,18 @@ static void add_notes(struct table *table, const struct entry *entry)
 						   comparison->arms[j].name, outcomes->counts[k],
 						   outcome_name((enum outcome)k),
 						   outcomes->reasons[k] ? ": " : "",
-						   outcomes->reasons[k] ? outcomes->reasons[k] : "");
+						   outcomes->reasons[k] ? outcomes->reasons[k]
+									: "");
 			}
 }
 
 struct table *reproduction_table(const struct reproduction *reproduction)
 {
 	static const struct table_column columns[] = {
-		{ "test", TABLE_LEFT },	      { "CPUs", TABLE_RIGHT },	{ "metric", TABLE_LEFT },
-		{ "arm", TABLE_LEFT },	      { "published", TABLE_RIGHT }, { "predicted", TABLE_RIGHT },
-		{ "measured", TABLE_RIGHT }, { "verdict", TABLE_LEFT },
+		{ "test", TABLE_LEFT },	      { "CPUs", TABLE_RIGHT },
+		{ "metric", TABLE_LEFT },     { "arm", TABLE_LEFT },
+		{ "published", TABLE_RIGHT }, { "predicted", TABLE_RIGHT },
+		{ "measured", TABLE_RIGHT },  { "verdict", TABLE_LEFT },
 	};
 	struct table *table = table_new();
 
@@ -351,16 +355,18 @@ struct table *reproduction_table(const struct reproduction *reproduction)
 		for (size_t j = 0; j < entry->row_count; j++)
 			add_row(table, entry, &entry->rows[j]);
 		if (entry->skipped && entry->cpus)
-			table_note(table, "test %s (%s) on %u CPUs was skipped: %s", entry->test->test,
-				   entry->test->title, entry->cpus, entry->skipped);
+			table_note(table, "test %s (%s) on %u CPUs was skipped: %s",
+				   entry->test->test, entry->test->title, entry->cpus,
+				   entry->skipped);
 		else if (entry->skipped)
 			table_note(table, "test %s (%s) was skipped: %s", entry->test->test,
 				   entry->test->title, entry->skipped);
 		else
 			add_notes(table, entry);
 	}
-	table_note(table, "verdict: a count agrees when it is within %g%% of the prediction for a kernel "
-			  "that does not filter",
+	table_note(table,
+		   "verdict: a count agrees when it is within %g%% of the prediction for a kernel "
+		   "that does not filter",
 		   REPRODUCTION_TOLERANCE * 100);
 	return table_finish(table);
 }
@@ -378,11 +384,11 @@ static json_t *entry_json(const struct entry *entry)
 		const struct row *row = &entry->rows[i];
 
 		json_array_append_new(
-			rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s?}", "metric", row->metric,
-					"unit", row->unit, "arm", row->arm, "published",
-					number(row->published), "predicted", number(row->predicted),
-					"measured", number(row->measured), "verdict",
-					verdict_names[row->verdict]));
+			rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s?}", "metric",
+					row->metric, "unit", row->unit, "arm", row->arm,
+					"published", number(row->published), "predicted",
+					number(row->predicted), "measured", number(row->measured),
+					"verdict", verdict_names[row->verdict]));
 	}
 	if (json_array_size(rows) != entry->row_count) {
 		json_decref(rows);
@@ -390,7 +396,8 @@ static json_t *entry_json(const struct entry *entry)
 	}
 	return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:o, s:o}", "test", entry->test->test, "title",
 			 entry->test->title, "stressor", entry->test->stressor, "cpus",
-			 entry->cpus ? json_integer(entry->cpus) : json_null(), "skipped", entry->skipped, "comparison",
+			 entry->cpus ? json_integer(entry->cpus) : json_null(), "skipped",
+			 entry->skipped, "comparison",
 			 entry->comparison ? comparison_json(entry->comparison) : json_null(),
 			 "rows", rows);
 }

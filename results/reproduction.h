@@ -25,7 +25,8 @@ struct reproduction;
 struct reproduction *reproduction_new(const struct reference *reference, double scale);
 void reproduction_free(struct reproduction *reproduction);
 
-/* Adds what was measured for a test at a number of CPUs; the comparison is taken over on success. */
+/* Adds what was measured for a test at a number of CPUs; the comparison is taken over on success.
+ */
 int reproduction_add(struct reproduction *reproduction, const struct reference_test *test,
 		     unsigned int cpus, struct comparison *comparison);
 /* Adds a test that was not run, with the reason; cpus 0: at any number of CPUs. */

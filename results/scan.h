@@ -17,7 +17,7 @@
 
 struct scan {
 	char *at;
-	char *end;	/* the line's terminating NUL */
+	char *end; /* the line's terminating NUL */
 };
 
 /* The next character that is no white space is this one: takes it. */
@@ -25,7 +25,8 @@ bool scan_take(struct scan *scan, char wanted);
 /* The same without taking it. */
 bool scan_peek(struct scan *scan, char wanted);
 
-/* A string without its quotes, escapes decoded, valid UTF-8 without NULs; it lives as long as the line. */
+/* A string without its quotes, escapes decoded, valid UTF-8 without NULs; it lives as long as the
+ * line. */
 bool scan_string(struct scan *scan, char **text);
 
 bool scan_number(struct scan *scan, double *value);

@@ -27,7 +27,8 @@ static double mean_of(const double *samples, size_t n)
 	return sum / (double)n;
 }
 
-/* In two passes: the one-pass form loses all digits when the mean is much larger than the spread. */
+/* In two passes: the one-pass form loses all digits when the mean is much larger than the spread.
+ */
 static double stddev_of(const double *samples, size_t n, double mean)
 {
 	double sum = 0;

@@ -13,9 +13,10 @@
 
 struct statistics {
 	size_t n;
-	double mean;		/* sum(x) / n; NAN for n = 0 */
-	double median;		/* middle of the sorted samples, for even n the mean of the two middle ones */
-	double stddev;		/* sqrt(sum((x - mean)^2) / (n - 1)); NAN for n < 2 */
+	double mean;   /* sum(x) / n; NAN for n = 0 */
+	double median; /* middle of the sorted samples, for even n the mean of the two middle ones
+			*/
+	double stddev; /* sqrt(sum((x - mean)^2) / (n - 1)); NAN for n < 2 */
 };
 
 /* samples is left as it is. 0 or -ENOMEM. */

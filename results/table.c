@@ -48,8 +48,8 @@ struct table *table_finish(struct table *table)
 
 void table_column(struct table *table, enum table_align align, const char *name)
 {
-	struct table_column *columns =
-		reallocarray(table->columns, table->column_count + 1, sizeof(*columns));
+	struct table_column *columns = reallocarray(table->columns, table->column_count + 1,
+						    sizeof(*columns));
 	char *copy = strdup(name);
 
 	if (columns)
@@ -107,8 +107,8 @@ void table_note(struct table *table, const char *format, ...)
 
 void table_take(struct table *table, char *text)
 {
-	char **cells = text ? reallocarray(table->cells, table->cell_count + 1, sizeof(*cells)) :
-			      NULL;
+	char **cells = text ? reallocarray(table->cells, table->cell_count + 1, sizeof(*cells))
+			    : NULL;
 
 	if (!cells) {
 		free(text);

@@ -22,20 +22,20 @@ struct table_column {
 };
 
 struct table_line {
-	char *label;			/* "machine", "seed"; NULL for a note */
+	char *label; /* "machine", "seed"; NULL for a note */
 	char *text;
 };
 
 struct table {
-	struct table_line *heads;	/* above the table */
+	struct table_line *heads; /* above the table */
 	size_t head_count;
 	struct table_column *columns;
 	size_t column_count;
-	char **cells;			/* row by row */
+	char **cells; /* row by row */
 	size_t cell_count;
-	struct table_line *notes;	/* below the table */
+	struct table_line *notes; /* below the table */
 	size_t note_count;
-	int error;			/* -ENOMEM once memory ran out: see table_finish() */
+	int error; /* -ENOMEM once memory ran out: see table_finish() */
 };
 
 /* The makers remember a lack of memory, so that one check at the end is enough. NULL: no memory. */
@@ -46,11 +46,9 @@ void table_free(struct table *table);
 void table_column(struct table *table, enum table_align align, const char *name);
 __attribute__((format(printf, 3, 4))) void table_head(struct table *table, const char *label,
 						      const char *format, ...);
-__attribute__((format(printf, 2, 3))) void table_note(struct table *table, const char *format,
-						      ...);
+__attribute__((format(printf, 2, 3))) void table_note(struct table *table, const char *format, ...);
 /* The next cell, from left to right; a new row starts by itself. */
-__attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format,
-						      ...);
+__attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format, ...);
 /* A cell from a fresh string, which it takes over; NULL counts as lack of memory. */
 void table_take(struct table *table, char *text);
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * No cause at all: the same target, priming, neighbours and driver as pageout's,
  * and a window in which nothing is asked of the kernel. What it counts is the
@@ -13,8 +13,13 @@ static const struct option_row options[] = {
 	REGION_OPTION_PAGES("4096"),
 	REGION_OPTION_CONTENTS,
 	NEIGHBOURS_OPTION,
-	{ .name = "window", .type = OPTION_DURATION, .fallback = "100ms", .min = 1000000,
-	  .max = 3600000000000ULL, .metavar = "T", .help = "length of the measured window" },
+	{ .name = "window",
+	  .type = OPTION_DURATION,
+	  .fallback = "100ms",
+	  .min = 1000000,
+	  .max = 3600000000000ULL,
+	  .metavar = "T",
+	  .help = "length of the measured window" },
 	{ NULL },
 };
 
@@ -61,7 +66,8 @@ static int run(struct task *task)
 	do {
 		spin_pause();
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - start.tv_sec) * 1000000000ULL + now.tv_nsec - start.tv_nsec < window_ns);
+	} while ((now.tv_sec - start.tv_sec) * 1000000000ULL + now.tv_nsec - start.tv_nsec <
+		 window_ns);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pageout: dirty anonymous pages reclaimed to swap on zram. The kernel must flush
  * before it writes a dirty page that user space may still be writing to, so each
@@ -30,10 +30,18 @@ static const struct option_row options[] = {
 	REGION_OPTION_PAGES("81920"),
 	REGION_OPTION_CONTENTS,
 	NEIGHBOURS_OPTION,
-	{ .name = "method", .type = OPTION_CHOICE, .fallback = "memcg", .choices = methods,
-	  .metavar = "HOW", .help = "who reclaims: memory.reclaim from outside, or MADV_PAGEOUT by the "
-				    "target, which is another measurement" },
-	{ .name = "swappiness", .type = OPTION_UINT, .fallback = "200", .max = 200, .metavar = "N",
+	{ .name = "method",
+	  .type = OPTION_CHOICE,
+	  .fallback = "memcg",
+	  .choices = methods,
+	  .metavar = "HOW",
+	  .help = "who reclaims: memory.reclaim from outside, or MADV_PAGEOUT by the "
+		  "target, which is another measurement" },
+	{ .name = "swappiness",
+	  .type = OPTION_UINT,
+	  .fallback = "200",
+	  .max = 200,
+	  .metavar = "N",
 	  .help = "given to memory.reclaim where the kernel takes it (6.10 and later)" },
 	ZRAM_OPTIONS,
 	{ NULL },
@@ -55,13 +63,14 @@ static const struct environment_row environment[] = {
 };
 
 static const struct metric_row metrics[] = {
-	{ "pages_reclaimed", "pages", "same", "pages of the target found in swap after the window" },
+	{ "pages_reclaimed", "pages", "same",
+	  "pages of the target found in swap after the window" },
 	{ NULL },
 };
 
 struct state {
 	struct region region;
-	int reclaim;		/* memory.reclaim; driver only */
+	int reclaim; /* memory.reclaim; driver only */
 	char request[64];
 	size_t length;
 };
@@ -134,11 +143,12 @@ static int arm(struct task *task)
 	if (state->reclaim < 0)
 		return task_say(task, OUTCOME_BROKEN, "cannot open memory.reclaim: %s",
 				strerror(errno));
-	state->length = takes_swappiness(state->reclaim, swappiness) ?
-				snprintf(state->request, sizeof(state->request), "%llu swappiness=%u",
-					 (unsigned long long)bytes, swappiness) :
-				snprintf(state->request, sizeof(state->request), "%llu",
-					 (unsigned long long)bytes);
+	state->length = takes_swappiness(state->reclaim, swappiness)
+				? snprintf(state->request, sizeof(state->request),
+					   "%llu swappiness=%u", (unsigned long long)bytes,
+					   swappiness)
+				: snprintf(state->request, sizeof(state->request), "%llu",
+					   (unsigned long long)bytes);
 	return 0;
 }
 
@@ -170,12 +180,14 @@ static int verify(struct task *task)
 	task_report(task, "pages_reclaimed", swapped);
 	damaged = region_damaged(&state->region);
 	if (damaged)
-		return task_say(task, OUTCOME_FAIL, "%zu of %zu pages came back with other contents",
-				damaged, state->region.pages);
+		return task_say(task, OUTCOME_FAIL,
+				"%zu of %zu pages came back with other contents", damaged,
+				state->region.pages);
 	if (swapped * 100 < (long)state->region.pages * 99)
 		return task_say(task, OUTCOME_BROKEN,
 				"only %ld of %zu pages were reclaimed (99%% are needed): is there "
-				"memory for zram?", swapped, state->region.pages);
+				"memory for zram?",
+				swapped, state->region.pages);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Known contents, and a primed mm. */
 #include "region.h"
 
@@ -15,7 +15,8 @@ const char *const neighbour_choices[] = { "spin", "idle", "kernel", NULL };
 /* xorshift64* (Vigna 2016), started from seed and page so that a page can be checked alone. */
 static uint64_t page_state(const struct region *region, size_t page)
 {
-	uint64_t state = (region->seed + 1) * 0x9e3779b97f4a7c15ULL ^ (page + 1) * 0xbf58476d1ce4e5b9ULL;
+	uint64_t state = (region->seed + 1) * 0x9e3779b97f4a7c15ULL ^
+			 (page + 1) * 0xbf58476d1ce4e5b9ULL;
 
 	return state ? state : 1;
 }
@@ -55,7 +56,8 @@ int region_make(struct task *task, struct region *region)
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) && errno != EINVAL)
 		return task_say(task, OUTCOME_BROKEN, "cannot turn huge pages off: %s",
 				strerror(errno));
-	region->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	region->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 	if (region->base == MAP_FAILED)
 		return task_say(task, OUTCOME_BROKEN, "cannot map %zu pages: %s", region->pages,
 				strerror(errno));

@@ -19,6 +19,7 @@ struct region {
 };
 
 /* Option rows that stressors with a region share; used inside their tables. */
+/* clang-format off */
 #define REGION_OPTION_PAGES(count)                                                                \
 	{ .name = "pages", .type = OPTION_UINT, .fallback = count, .min = 1, .max = 1ULL << 32,   \
 	  .metavar = "P", .help = "base pages of private anonymous memory of the target" }
@@ -37,6 +38,7 @@ struct region {
 	  .metavar = "BYTES", .help = "size of the zram device; 0 makes it fit the pages" },      \
 	{ .name = "zram-algorithm", .type = OPTION_STRING, .fallback = "default",                 \
 	  .metavar = "NAME", .help = "its compressor, as its comp_algorithm file lists them" }
+/* clang-format on */
 
 extern const char *const region_contents[];
 extern const char *const neighbour_choices[];

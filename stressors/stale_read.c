@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A stale-TLB check. Readers, each in a mm and on a CPU of its own, read shared
  * pages. The target has these pages reclaimed (or compaction move them), faults
@@ -36,20 +36,39 @@
 #include "region.h"
 
 #define READS_A_PAUSE 8
-#define ATTEMPTS 8
-#define LEAST_SHARE 16		/* of pages x rounds that must have been moved */
+#define ATTEMPTS      8
+#define LEAST_SHARE   16 /* of pages x rounds that must have been moved */
 
 static const char *const causes[] = { "reclaim", "compact", NULL };
 
 static const struct option_row options[] = {
-	{ .name = "pages", .type = OPTION_UINT, .fallback = "128", .min = 1, .max = 1 << 24,
-	  .metavar = "P", .help = "shared pages that are read, reclaimed and rewritten" },
-	{ .name = "mms", .type = OPTION_UINT, .fallback = "4", .min = 1, .max = 1 << 20,
-	  .metavar = "M", .help = "readers, each a process pinned to its own CPU" },
-	{ .name = "rounds", .type = OPTION_UINT, .fallback = "50", .min = 1, .max = 1 << 24,
-	  .metavar = "R", .help = "times the pages are unmapped and rewritten" },
-	{ .name = "cause", .type = OPTION_CHOICE, .fallback = "reclaim", .choices = causes,
-	  .metavar = "CAUSE", .help = "what unmaps the pages: reclaim to zram, or memory compaction" },
+	{ .name = "pages",
+	  .type = OPTION_UINT,
+	  .fallback = "128",
+	  .min = 1,
+	  .max = 1 << 24,
+	  .metavar = "P",
+	  .help = "shared pages that are read, reclaimed and rewritten" },
+	{ .name = "mms",
+	  .type = OPTION_UINT,
+	  .fallback = "4",
+	  .min = 1,
+	  .max = 1 << 20,
+	  .metavar = "M",
+	  .help = "readers, each a process pinned to its own CPU" },
+	{ .name = "rounds",
+	  .type = OPTION_UINT,
+	  .fallback = "50",
+	  .min = 1,
+	  .max = 1 << 24,
+	  .metavar = "R",
+	  .help = "times the pages are unmapped and rewritten" },
+	{ .name = "cause",
+	  .type = OPTION_CHOICE,
+	  .fallback = "reclaim",
+	  .choices = causes,
+	  .metavar = "CAUSE",
+	  .help = "what unmaps the pages: reclaim to zram, or memory compaction" },
 	NEIGHBOURS_OPTION,
 	ZRAM_OPTIONS,
 	{ NULL },
@@ -60,8 +79,11 @@ static const struct need needs[] = {
 	{ .kind = NEED_CPUS, .number = 2 },
 	{ .kind = NEED_ZRAM, .option = "cause", .value = "reclaim" },
 	{ .kind = NEED_CGROUP_RECLAIM, .option = "cause", .value = "reclaim" },
-	{ .kind = NEED_FILE, .path = "/proc/sys/vm/compact_memory", .words = "compaction",
-	  .option = "cause", .value = "compact" },
+	{ .kind = NEED_FILE,
+	  .path = "/proc/sys/vm/compact_memory",
+	  .words = "compaction",
+	  .option = "cause",
+	  .value = "compact" },
 	{ .kind = NEED_MEMORY },
 	{ NEED_END },
 };
@@ -73,7 +95,8 @@ static const struct environment_row environment[] = {
 };
 
 static const struct metric_row metrics[] = {
-	{ "stale_reads", "reads", "less", "reads that found what a flush should have made unreachable" },
+	{ "stale_reads", "reads", "less",
+	  "reads that found what a flush should have made unreachable" },
 	{ "reads", "reads", "more", "reads that were checked, of all readers" },
 	{ "pages_moved", "pages", "more", "pages written to swap, or migrated, in the window" },
 	{ NULL },
@@ -82,28 +105,28 @@ static const struct metric_row metrics[] = {
 /* One reader's part of the control area, on a page of its own. */
 struct reader {
 	_Atomic uint64_t reads, stale;
-	_Atomic uint64_t turns;			/* of its loop */
-	uint64_t page, expected, found;		/* of the first stale read */
+	_Atomic uint64_t turns;		/* of its loop */
+	uint64_t page, expected, found; /* of the first stale read */
 	_Alignas(64) pid_t pid;
 };
 
 /* Shared with the readers. */
 struct control {
 	_Atomic bool stop;
-	_Atomic bool holding;				/* read only the page of your own */
-	_Alignas(64) _Atomic uint32_t published[];	/* by page */
+	_Atomic bool holding;			   /* read only the page of your own */
+	_Alignas(64) _Atomic uint32_t published[]; /* by page */
 };
 
 struct state {
 	unsigned char *base;
-	unsigned char *spare;		/* as many private pages, to take freed frames */
+	unsigned char *spare; /* as many private pages, to take freed frames */
 	size_t pages, page_bytes;
 	unsigned int reader_count;
 	struct control *control;
 	size_t control_bytes;
 	struct reader *readers;
-	int trigger;			/* memory.reclaim or compact_memory */
-	int statistics;			/* memory.stat; -1 without a cgroup */
+	int trigger;	/* memory.reclaim or compact_memory */
+	int statistics; /* memory.stat; -1 without a cgroup */
 	char request[64];
 	uint64_t moved_before;
 };
@@ -186,10 +209,11 @@ static int keep_own_memory(const struct state *state)
 {
 	size_t bytes = state->pages * state->page_bytes;
 
-	return mlockall(MCL_CURRENT) || munlock(state->base, bytes) || munlock(state->spare, bytes) ||
-			       madvise(state->spare, bytes, MADV_DONTNEED) ?
-		       -errno :
-		       0;
+	return mlockall(MCL_CURRENT) || munlock(state->base, bytes) ||
+			       munlock(state->spare, bytes) ||
+			       madvise(state->spare, bytes, MADV_DONTNEED)
+		       ? -errno
+		       : 0;
 }
 
 static void live_as_reader(struct task *task, struct state *state, unsigned int index, pid_t parent)
@@ -258,7 +282,8 @@ static int map_areas(struct task *task, struct state *state)
 				strerror(errno));
 	state->readers = (struct reader *)((char *)state->control + readers_at);
 	state->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	state->spare = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	state->spare = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 	if (state->base == MAP_FAILED || state->spare == MAP_FAILED)
 		return task_say(task, OUTCOME_BROKEN, "cannot map %zu pages: %s", state->pages,
 				strerror(errno));
@@ -273,8 +298,10 @@ static int open_trigger(struct task *task, struct state *state)
 {
 	state->statistics = -1;
 	if (by_reclaim(task)) {
-		state->trigger = openat(task->cgroup_folder, "memory.reclaim", O_WRONLY | O_CLOEXEC);
-		state->statistics = openat(task->cgroup_folder, "memory.stat", O_RDONLY | O_CLOEXEC);
+		state->trigger = openat(task->cgroup_folder, "memory.reclaim",
+					O_WRONLY | O_CLOEXEC);
+		state->statistics = openat(task->cgroup_folder, "memory.stat",
+					   O_RDONLY | O_CLOEXEC);
 	} else {
 		state->trigger = open("/proc/sys/vm/compact_memory", O_WRONLY | O_CLOEXEC);
 	}
@@ -302,7 +329,8 @@ static int setup(struct task *task)
 	state->reader_count = task_uint(task, "mms");
 	if (state->reader_count > task->point->cpu_count - 1)
 		return task_say(task, OUTCOME_SKIP, "%u readers need %u CPUs, there are %u to use",
-				state->reader_count, state->reader_count + 1, task->point->cpu_count);
+				state->reader_count, state->reader_count + 1,
+				task->point->cpu_count);
 	rc = task_pin(task->point->cpus[0]);
 	if (!rc)
 		rc = map_areas(task, state);
@@ -328,7 +356,8 @@ static int arm(struct task *task)
 	struct state *state = task->state;
 	int rc = pages_moved(task, &state->moved_before);
 
-	return rc ? task_say(task, OUTCOME_BROKEN, "cannot read /proc/vmstat: %s", strerror(-rc)) : 0;
+	return rc ? task_say(task, OUTCOME_BROKEN, "cannot read /proc/vmstat: %s", strerror(-rc))
+		  : 0;
 }
 
 /* A new version of every page, each published only after it is in place. */
@@ -439,28 +468,33 @@ static int verify(struct task *task)
 {
 	struct state *state = task->state;
 	const struct reader *bad;
-	uint64_t moved = 0, stale, reads, least = task_uint(task, "rounds") * state->pages / LEAST_SHARE;
+	uint64_t moved = 0, stale, reads,
+		 least = task_uint(task, "rounds") * state->pages / LEAST_SHARE;
 	int rc = pages_moved(task, &moved);
 
 	end_readers(state);
 	if (rc)
-		return task_say(task, OUTCOME_BROKEN, "cannot read /proc/vmstat: %s", strerror(-rc));
+		return task_say(task, OUTCOME_BROKEN, "cannot read /proc/vmstat: %s",
+				strerror(-rc));
 	moved -= state->moved_before;
 	bad = first_stale(state, &stale, &reads);
 	task_report(task, "stale_reads", stale);
 	task_report(task, "reads", reads);
 	task_report(task, "pages_moved", moved);
 	if (bad)
-		return task_say(task, OUTCOME_FAIL,
-				"%llu stale reads; the first: reader %td on CPU %u, page %llu, published "
-				"version %u, found %#llx", (unsigned long long)stale, bad - state->readers,
-				task->point->cpus[bad - state->readers + 1],
-				(unsigned long long)bad->page, (uint32_t)bad->expected,
-				(unsigned long long)bad->found);
+		return task_say(
+			task, OUTCOME_FAIL,
+			"%llu stale reads; the first: reader %td on CPU %u, page %llu, published "
+			"version %u, found %#llx",
+			(unsigned long long)stale, bad - state->readers,
+			task->point->cpus[bad - state->readers + 1], (unsigned long long)bad->page,
+			(uint32_t)bad->expected, (unsigned long long)bad->found);
 	if (moved < least)
-		return task_say(task, OUTCOME_BROKEN,
-				"only %llu pages were moved in %llu rounds of %zu: too few to test anything",
-				(unsigned long long)moved, (unsigned long long)task_uint(task, "rounds"), state->pages);
+		return task_say(
+			task, OUTCOME_BROKEN,
+			"only %llu pages were moved in %llu rounds of %zu: too few to test anything",
+			(unsigned long long)moved, (unsigned long long)task_uint(task, "rounds"),
+			state->pages);
 	return 0;
 }
 

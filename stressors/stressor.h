@@ -33,11 +33,11 @@
 enum need_kind {
 	NEED_END,
 	NEED_ROOT,
-	NEED_CPUS,		/* at least `number` usable CPUs */
-	NEED_FILE,		/* `path` exists; `words` say what it is */
-	NEED_CGROUP_RECLAIM,	/* cgroup v2 with the memory controller and memory.reclaim */
-	NEED_ZRAM,		/* zram devices can be added */
-	NEED_MEMORY,		/* free memory for the point, see memory_bytes() */
+	NEED_CPUS,	     /* at least `number` usable CPUs */
+	NEED_FILE,	     /* `path` exists; `words` say what it is */
+	NEED_CGROUP_RECLAIM, /* cgroup v2 with the memory controller and memory.reclaim */
+	NEED_ZRAM,	     /* zram devices can be added */
+	NEED_MEMORY,	     /* free memory for the point, see memory_bytes() */
 };
 
 struct need {
@@ -51,25 +51,25 @@ struct need {
 /* Changes to the machine, made by harness/environment.c and undone by its journal. */
 enum environment_kind {
 	ENVIRONMENT_END,
-	ENVIRONMENT_ZRAM_SWAP,	/* options zram-size, zram-algorithm */
-	ENVIRONMENT_CGROUP,	/* a cgroup v2 of the point's own; the target enters it */
+	ENVIRONMENT_ZRAM_SWAP, /* options zram-size, zram-algorithm */
+	ENVIRONMENT_CGROUP,    /* a cgroup v2 of the point's own; the target enters it */
 };
 
 struct environment_row {
 	enum environment_kind kind;
-	const char *option, *value;	/* as in struct need */
+	const char *option, *value; /* as in struct need */
 };
 
 struct metric_row {
-	const char *name;	/* NULL ends the table */
+	const char *name; /* NULL ends the table */
 	const char *unit;
-	const char *better;	/* "less", "more" or "same" */
+	const char *better; /* "less", "more" or "same" */
 	const char *help;
 };
 
 /* What the kernel's rules imply, for the numbers that can be known. */
 struct prediction {
-	const char *metric;	/* NULL ends the list */
+	const char *metric; /* NULL ends the list */
 	double value;
 };
 #define PREDICTION_MAX 8
@@ -78,10 +78,10 @@ struct prediction {
 struct point {
 	const struct stressor *stressor;
 	const struct option_values *parameters;
-	const unsigned int *cpus;	/* by number, ascending; [0] is the control CPU */
+	const unsigned int *cpus; /* by number, ascending; [0] is the control CPU */
 	unsigned int cpu_count;
 	size_t page_bytes;
-	uint64_t seed;			/* of this repetition */
+	uint64_t seed; /* of this repetition */
 };
 
 struct shared;
@@ -89,34 +89,35 @@ struct shared;
 /* One worker's view. Everything in it is ready before setup(). */
 struct task {
 	const struct point *point;
-	pid_t target;			/* known in the driver */
-	int cgroup_folder;		/* descriptor of the point's cgroup, -1 when it has none */
-	struct shared *shared;		/* memory common to the supervisor and all workers */
-	void *state;			/* the stressor's own, in this process */
+	pid_t target;	       /* known in the driver */
+	int cgroup_folder;     /* descriptor of the point's cgroup, -1 when it has none */
+	struct shared *shared; /* memory common to the supervisor and all workers */
+	void *state;	       /* the stressor's own, in this process */
 };
 
 struct stressor {
 	const char *name;
-	unsigned int version;		/* raise when its meaning changes: results stop being comparable */
-	const char *summary;		/* one line */
-	const char *description;	/* paragraphs for the man page */
-	const char *example;		/* arguments of "shootdown run" that work anywhere it can */
+	unsigned int version;	 /* raise when its meaning changes: results stop being comparable */
+	const char *summary;	 /* one line */
+	const char *description; /* paragraphs for the man page */
+	const char *example;	 /* arguments of "shootdown run" that work anywhere it can */
 	const struct need *needs;
 	const struct environment_row *environment;
 	const struct option_row *options;
-	const struct metric_row *metrics;	/* those it reports itself with task_report() */
-	const char *primary;		/* the metric a reader looks at first */
+	const struct metric_row *metrics; /* those it reports itself with task_report() */
+	const char *primary;		  /* the metric a reader looks at first */
 
-	bool (*run_in_target)(const struct point *point);	/* NULL: never */
-	bool (*neighbours)(const struct point *point);		/* NULL: one on every other CPU */
-	uint64_t (*memory_bytes)(const struct point *point);	/* peak need; NULL: little */
-	unsigned int (*predict)(const struct point *point, struct prediction *list);	/* count, <= PREDICTION_MAX */
+	bool (*run_in_target)(const struct point *point);    /* NULL: never */
+	bool (*neighbours)(const struct point *point);	     /* NULL: one on every other CPU */
+	uint64_t (*memory_bytes)(const struct point *point); /* peak need; NULL: little */
+	unsigned int (*predict)(const struct point *point,
+				struct prediction *list); /* count, <= PREDICTION_MAX */
 
-	int (*setup)(struct task *task);	/* target */
-	int (*arm)(struct task *task);		/* where run() will be; may be NULL */
+	int (*setup)(struct task *task); /* target */
+	int (*arm)(struct task *task);	 /* where run() will be; may be NULL */
 	int (*run)(struct task *task);
-	int (*verify)(struct task *task);	/* target; may be NULL */
-	void (*teardown)(struct task *task);	/* target; may be NULL */
+	int (*verify)(struct task *task);    /* target; may be NULL */
+	void (*teardown)(struct task *task); /* target; may be NULL */
 };
 
 /* Reports one number; name is in the stressor's metrics. From any worker, outside the window. */

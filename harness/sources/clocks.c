@@ -39,7 +39,7 @@ struct task_clock {
 };
 
 struct clocks_state {
-	bool tickless;	/* a CPU of the run has no tick while one task runs on it (nohz_full) */
+	bool tickless; /* a CPU of the run has no tick while one task runs on it (nohz_full) */
 	struct task_clock *tasks;
 	unsigned int count;
 	uint64_t before_ns, after_ns;
@@ -81,8 +81,8 @@ static int clocks_open(const struct source_setup *setup, struct log *log, void *
 	for (i = 0; i < setup->task_count; i++) {
 		made->tasks[i].there = setup->tasks[i] > 0;
 		if (made->tasks[i].there)
-			made->tasks[i].failed =
-				clock_getcpuclockid(setup->tasks[i], &made->tasks[i].clock);
+			made->tasks[i].failed = clock_getcpuclockid(setup->tasks[i],
+								    &made->tasks[i].clock);
 	}
 	*state = made;
 	return 0;
@@ -174,7 +174,8 @@ static void add_neighbours(const struct clocks_state *state, struct sample_sink 
 		if (!state->tasks[i].there)
 			continue;
 		if (state->tickless) {
-			value.reason = "CPUs are nohz_full: CPU times of running tasks are out of date";
+			value.reason =
+				"CPUs are nohz_full: CPU times of running tasks are out of date";
 			break;
 		}
 		if (state->tasks[i].failed) {

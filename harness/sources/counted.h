@@ -15,13 +15,13 @@ struct counted_event {
 };
 
 struct counted {
-	struct perf_targets targets;	/* the arrays are copies of the set-up's */
-	bool recorded;			/* a recorded machine: nothing can be counted */
+	struct perf_targets targets; /* the arrays are copies of the set-up's */
+	bool recorded;		     /* a recorded machine: nothing can be counted */
 	const char *unit;
 	struct counted_event *list;
 	unsigned int count;
-	double *by_cpu;			/* room for the CPUs of any event */
-	unsigned int cpu_limit;		/* its length */
+	double *by_cpu;		/* room for the CPUs of any event */
+	unsigned int cpu_limit; /* its length */
 };
 
 /* Makes an empty list; unit is static. 0 or -ENOMEM. */
@@ -46,6 +46,7 @@ void counted_close(struct counted *counted);
  * ones do (arch/x86/mm/tlb.c); elsewhere it would count nothing and look like zero.
  */
 extern const bool tlb_flush_traced;
-#define TLB_FLUSH_NOT_TRACED "kernels of this architecture do not report TLB flushes to tlb:tlb_flush"
+#define TLB_FLUSH_NOT_TRACED                                                                       \
+	"kernels of this architecture do not report TLB flushes to tlb:tlb_flush"
 
 #endif

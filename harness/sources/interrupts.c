@@ -128,8 +128,8 @@ static void add_difference(struct sample_sink *sink, int metric, const struct in
 	for (i = 0; i < limit; i++)
 		by_cpu[i] = NAN;
 	for (i = 0; i < after->cpu_count; i++) {
-		by_cpu[after->cpus[i]] =
-			(double)interrupts_added(first->counts[i], last->counts[i]);
+		by_cpu[after->cpus[i]] = (double)interrupts_added(first->counts[i],
+								  last->counts[i]);
 		value.value += by_cpu[after->cpus[i]];
 	}
 	sink->add(sink, metrics[metric].name, metrics[metric].unit, &value, by_cpu, limit);

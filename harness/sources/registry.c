@@ -5,11 +5,6 @@
 #include "source.h"
 
 const struct source *const all_sources[] = {
-	&perf_source,
-	&tlb_flush_source,
-	&ipi_source,
-	&vmstat_source,
-	&clocks_source,
-	&interrupts_source,
-	NULL,
+	&perf_source,	&tlb_flush_source,  &ipi_source, &vmstat_source,
+	&clocks_source, &interrupts_source, NULL,
 };

@@ -19,7 +19,7 @@
 struct value {
 	double value;
 	enum value_status status;
-	const char *reason;	/* static or owned by the source until close(); NULL when ok */
+	const char *reason; /* static or owned by the source until close(); NULL when ok */
 };
 
 /*
@@ -32,27 +32,27 @@ struct sample_sink {
 };
 
 struct source_setup {
-	const char *root;		/* "" or a fixture's folder */
-	const unsigned int *cpus;	/* CPUs of the run, by number */
+	const char *root;	  /* "" or a fixture's folder */
+	const unsigned int *cpus; /* CPUs of the run, by number */
 	unsigned int cpu_count;
 	/* the worker processes: [0] the target, [1] the driver (0: none), the rest neighbours */
 	const pid_t *tasks;
 	unsigned int task_count;
-	const char *const *events;	/* for the perf source; NULL at the end */
+	const char *const *events; /* for the perf source; NULL at the end */
 };
 
 struct source_metric {
-	const char *name;		/* NULL ends the table */
+	const char *name; /* NULL ends the table */
 	const char *unit;
-	const char *better;		/* "less", "more", "same" */
+	const char *better; /* "less", "more", "same" */
 	const char *help;
 };
 
 struct source {
 	const char *name;
 	const char *summary;
-	const struct source_metric *metrics;	/* what it always reports */
-	bool by_default;			/* read in every run */
+	const struct source_metric *metrics; /* what it always reports */
+	bool by_default;		     /* read in every run */
 	/*
 	 * A counter that cannot be had is no error: open() succeeds and read()
 	 * reports its status and reason. Only a lack of memory or of file
@@ -65,12 +65,13 @@ struct source {
 	void (*close)(void *state);
 };
 
-extern const struct source interrupts_source;	/* remote_ipis, call_ipis */
-extern const struct source vmstat_source;	/* flushes, flushes_received, flushes_local, pswpout, pswpin, ... */
-extern const struct source clocks_source;	/* wall_ms, cpu time by task */
-extern const struct source perf_source;		/* one metric an event asked for */
-extern const struct source tlb_flush_source;	/* tlb:tlb_flush by reason */
-extern const struct source ipi_source;		/* IPI tracepoints, where the kernel has them */
+extern const struct source interrupts_source; /* remote_ipis, call_ipis */
+extern const struct source
+	vmstat_source; /* flushes, flushes_received, flushes_local, pswpout, pswpin, ... */
+extern const struct source clocks_source;    /* wall_ms, cpu time by task */
+extern const struct source perf_source;	     /* one metric an event asked for */
+extern const struct source tlb_flush_source; /* tlb:tlb_flush by reason */
+extern const struct source ipi_source;	     /* IPI tracepoints, where the kernel has them */
 
 /*
  * All of them, NULL at the end, in the order in which they are started; they are

@@ -20,9 +20,9 @@
 #include "../../lib/vmstat.h"
 #include "counted.h"
 
-#define VMSTAT_FILE "/proc/vmstat"
+#define VMSTAT_FILE    "/proc/vmstat"
 #define FLUSHES_METRIC "flushes"
-#define FLUSHES_EVENT "tlb:tlb_flush/reason==4/"
+#define FLUSHES_EVENT  "tlb:tlb_flush/reason==4/"
 
 static const struct source_metric metrics[] = {
 	{ FLUSHES_METRIC, "flushes", "less", "TLB flushes that were sent to other CPUs" },
@@ -188,9 +188,9 @@ static void read_key(const struct vmstat_state *state, const char *key, struct v
 	} else if (vmstat_find(state->snapshot.text[SNAPSHOT_BEFORE], key, &before) ||
 		   vmstat_find(state->snapshot.text[SNAPSHOT_AFTER], key, &after)) {
 		value->reason =
-			strncmp(key, "nr_tlb_", 7) ?
-				"this kernel's " VMSTAT_FILE " has no such key" :
-				"this kernel does not count it (x86 with CONFIG_DEBUG_TLBFLUSH does)";
+			strncmp(key, "nr_tlb_", 7)
+				? "this kernel's " VMSTAT_FILE " has no such key"
+				: "this kernel does not count it (x86 with CONFIG_DEBUG_TLBFLUSH does)";
 	} else {
 		value->status = VALUE_OK;
 		value->value = (double)(after - before);

@@ -72,11 +72,15 @@ static int build(const char *contents, struct lab_kernel *kernel)
 {
 	char *tree = path_of("tree"), *cache = path_of("cache"), *patch_path = path_of("a.patch");
 	struct lab_patch patch = { patch_path, false };
-	struct lab_arm arm = { .name = (char *)"mine", .patches = &patch,
+	struct lab_arm arm = { .name = (char *)"mine",
+			       .patches = &patch,
 			       .patch_count = contents != NULL };
 	struct lab_source source;
-	struct build_request request = { .source = &source, .arch = lab_arch_find(NULL),
-					 .arm = &arm, .cache = cache, .jobs = 1 };
+	struct build_request request = { .source = &source,
+					 .arch = lab_arch_find(NULL),
+					 .arm = &arm,
+					 .cache = cache,
+					 .jobs = 1 };
 	char *text;
 	int rc;
 
@@ -179,7 +183,8 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, built_once);
-	tcase_add_loop_test(tests, failures_are_explained, 0, sizeof(failures) / sizeof(failures[0]));
+	tcase_add_loop_test(tests, failures_are_explained, 0,
+			    sizeof(failures) / sizeof(failures[0]));
 	tcase_add_test(tests, an_option_that_is_not_taken);
 	return run_suite("build", tests);
 }

@@ -158,7 +158,7 @@ static const struct capability *capability(const struct capabilities *found, con
 static const struct {
 	const char *machine, *area, *name;
 	enum capability_status status;
-	const char *detail;	/* in the detail */
+	const char *detail; /* in the detail */
 } facts[] = {
 	{ "x86-1", "interrupts", "TLB", CAPABILITY_OK, "1 CPUs" },
 	{ "x86-1", "vmstat", "nr_tlb_remote_flush", CAPABILITY_MISSING, "does not count" },
@@ -199,9 +199,11 @@ START_TEST(recorded_machine)
 	struct capabilities *found = collect(root);
 
 	ck_assert_int_eq(capability(found, "memory", "cgroup v2")->status, CAPABILITY_MISSING);
-	ck_assert_ptr_nonnull(strstr(capability(found, "memory", "cgroup v2")->detail, "cgroup_no_v1"));
+	ck_assert_ptr_nonnull(
+		strstr(capability(found, "memory", "cgroup v2")->detail, "cgroup_no_v1"));
 	ck_assert_int_eq(capability(found, "tracepoints", "tlb:tlb_flush")->status, CAPABILITY_OK);
-	ck_assert_int_eq(capability(found, "tracepoints", "csd:csd_queue_cpu")->status, CAPABILITY_MISSING);
+	ck_assert_int_eq(capability(found, "tracepoints", "csd:csd_queue_cpu")->status,
+			 CAPABILITY_MISSING);
 	ck_assert_int_eq(capability(found, "tracepoints", "flush reasons")->status,
 			 FEATURE_LIBTRACEFS ? CAPABILITY_OK : CAPABILITY_MISSING);
 	ck_assert_int_eq(capability(found, "nodes", "memory tiers")->status, CAPABILITY_MISSING);
@@ -260,7 +262,8 @@ START_TEST(table_for_people)
 	for (i = 0; i < found->count; i++) {
 		ck_assert_ptr_nonnull(strstr(text, found->rows[i].name));
 		ck_assert_ptr_nonnull(strstr(text, found->rows[i].detail));
-		ck_assert_ptr_nonnull(strstr(text, found->rows[i].advice ? found->rows[i].advice : ""));
+		ck_assert_ptr_nonnull(
+			strstr(text, found->rows[i].advice ? found->rows[i].advice : ""));
 	}
 	free(text);
 	capabilities_free(found);
@@ -272,7 +275,8 @@ END_TEST
 START_TEST(looking_changes_nothing)
 {
 	static const char *const files[] = { "/proc/self/mountinfo", "/proc/swaps", "/proc/modules",
-					     "/proc/partitions", "/proc/sys/kernel/perf_event_paranoid" };
+					     "/proc/partitions",
+					     "/proc/sys/kernel/perf_event_paranoid" };
 	char *before[5] = { 0 }, *after;
 	size_t i;
 

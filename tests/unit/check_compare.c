@@ -149,13 +149,20 @@ static const struct {
 	double value;
 	const char *unit, *text;
 } values[] = {
-	{ 9092156, "interrupts", "9,092,156" }, { 61439.6, "interrupts", "61,440" },
-	{ 191, "interrupts", "191" },		{ 190.25, "interrupts", "190.3" },
-	{ 0.4, "interrupts", "0.40" },	{ 0, "interrupts", "0" },
-	{ 2974.6, "ms", "2,974.6" },		{ 763, "ms", "763.0" },
-	{ 12.345, "ms", "12.35" },		{ 1.2346, "s", "1.235" },
-	{ 0.01234, "ms", "0.01234" },		{ NAN, "ms", "-" },
-	{ -1234567, "bytes", "-1,234,567" },	{ 1e18, "bytes", "1.000e+18" },
+	{ 9092156, "interrupts", "9,092,156" },
+	{ 61439.6, "interrupts", "61,440" },
+	{ 191, "interrupts", "191" },
+	{ 190.25, "interrupts", "190.3" },
+	{ 0.4, "interrupts", "0.40" },
+	{ 0, "interrupts", "0" },
+	{ 2974.6, "ms", "2,974.6" },
+	{ 763, "ms", "763.0" },
+	{ 12.345, "ms", "12.35" },
+	{ 1.2346, "s", "1.235" },
+	{ 0.01234, "ms", "0.01234" },
+	{ NAN, "ms", "-" },
+	{ -1234567, "bytes", "-1,234,567" },
+	{ 1e18, "bytes", "1.000e+18" },
 };
 
 START_TEST(value_text)
@@ -234,8 +241,9 @@ START_TEST(json_has_what_was_promised)
 	value = at(metric, "arms", 1);
 	ck_assert_str_eq(json_string_value(at(json, "arms", 1)), "patched");
 	ck_assert_str_eq(json_string_value(json_object_get(point, "stressor")), "pageout");
-	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(point, "parameters"),
-							    "pages")), 4096);
+	ck_assert_int_eq(
+		json_integer_value(json_object_get(json_object_get(point, "parameters"), "pages")),
+		4096);
 	ck_assert(json_is_object(json_object_get(json_object_get(point, "machine"), "guest")));
 	ck_assert_str_eq(json_string_value(json_object_get(metric, "name")), "remote_ipis");
 	ck_assert_double_eq(json_number_value(json_object_get(metric, "predicted")), 61440);
@@ -255,8 +263,8 @@ END_TEST
 START_TEST(boots_and_failed_boots)
 {
 	struct comparison *comparison = compared("lab", NULL);
-	const struct compared_metric *ipis =
-		comparison_metric(&comparison->points[0], "remote_ipis");
+	const struct compared_metric *ipis = comparison_metric(&comparison->points[0],
+							       "remote_ipis");
 
 	ck_assert_str_eq(comparison->arms[0].name, "patched-first");
 	ck_assert_str_eq(comparison->arms[1].name, "other");
@@ -289,8 +297,9 @@ START_TEST(cut_short_is_noted)
 {
 	struct comparison *comparison = compared("baseline", "truncated");
 
-	ck_assert_uint_eq(comparison_metric(&comparison->points[0], "remote_ipis")
-				  ->values[1].statistics.n, 2);
+	ck_assert_uint_eq(
+		comparison_metric(&comparison->points[0], "remote_ipis")->values[1].statistics.n,
+		2);
 	ck_assert_uint_eq(comparison->arms[1].note_count, 1);
 	ck_contains(comparison->arms[1].notes[0], "cut short");
 	comparison_free(comparison);
@@ -302,10 +311,11 @@ static const struct {
 	int ret;
 	const char *parts[3];
 } refused[] = {
-	{ "baseline", "different-pages", -EINVAL,
+	{ "baseline",
+	  "different-pages",
+	  -EINVAL,
 	  { "parameter pages of pageout", "2048 in", "4096 in" } },
-	{ "baseline", "different-cpus", -EINVAL,
-	  { "number of CPUs used", "16 in", "112 in" } },
+	{ "baseline", "different-cpus", -EINVAL, { "number of CPUs used", "16 in", "112 in" } },
 	{ "baseline", "hardware", -EINVAL, { "accelerator", "none in" } },
 	{ "baseline", "other-arch", -EINVAL, { "architecture", "x86_64", "aarch64" } },
 	{ "baseline", "more-points", -EINVAL, { "plans differ", "point 1 (null)" } },
@@ -380,7 +390,8 @@ START_TEST(side_by_side)
 	struct comparison *comparison = compared("baseline", "patched");
 
 	ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], 112, comparison), 0);
-	ck_assert_int_eq(reproduction_skip(reproduction, &reference->tests[1], 0, "no stressor"), 0);
+	ck_assert_int_eq(reproduction_skip(reproduction, &reference->tests[1], 0, "no stressor"),
+			 0);
 	ck_assert_uint_eq(reproduction_measured(reproduction), 1);
 	ck_assert_uint_eq(reproduction_differing(reproduction), 0);
 	ck_assert_int_eq(render(reproduction_table(reproduction), NULL, "markdown", out), 0);
@@ -388,7 +399,8 @@ START_TEST(side_by_side)
 			       "61,440 +/- 10 | agrees |");
 	ck_contains(printed(), "| 1 pageout | 112 | time_ms | patched | 763.0, -74.3% (3.9x) | - | "
 			       "155.0 +/- 7.1, -74.2% (3.9x) | emulated |");
-	ck_contains(printed(), "(demotion from the top tier to CXL memory) was skipped: no stressor");
+	ck_contains(printed(),
+		    "(demotion from the top tier to CXL memory) was skipped: no stressor");
 	ck_contains(printed(), "scale: 0.05");
 	reproduction_free(reproduction);
 	reference_free(reference);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* Files, programs and CPU lists: lib/fs, lib/spawn, lib/cpus. */
 #include "quiet.h"
 
@@ -55,8 +55,11 @@ START_TEST(numbers_are_numbers_only)
 		const char *text;
 		int rc;
 		unsigned long long value;
-	} cases[] = { { "12\n", 0, 12 }, { "0x10\n", 0, 16 }, { "-1\n", -EINVAL, 0 },
-		      { "", -EINVAL, 0 }, { "12 kB\n", -EINVAL, 0 } };
+	} cases[] = { { "12\n", 0, 12 },
+		      { "0x10\n", 0, 16 },
+		      { "-1\n", -EINVAL, 0 },
+		      { "", -EINVAL, 0 },
+		      { "12 kB\n", -EINVAL, 0 } };
 	unsigned long long value;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -132,9 +135,9 @@ END_TEST
 
 static const struct {
 	const char *list;
-	int count;	/* -1: refused */
-} lists[] = { { "0", 1 },	{ "0-3,8\n", 5 }, { "0-1199", 1200 }, { "1024-1535", 512 },
-	      { "", -1 },	{ "x", -1 },	  { "0-", -1 },	      { "0-3;5", -1 } };
+	int count; /* -1: refused */
+} lists[] = { { "0", 1 }, { "0-3,8\n", 5 }, { "0-1199", 1200 }, { "1024-1535", 512 },
+	      { "", -1 }, { "x", -1 },	    { "0-", -1 },	{ "0-3;5", -1 } };
 
 START_TEST(cpu_lists)
 {

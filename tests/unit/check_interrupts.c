@@ -65,7 +65,11 @@ END_TEST
 START_TEST(text_that_is_cut_or_foreign)
 {
 	static const char *const texts[] = {
-		"", "\n", "TLB: 1 2\n", "CPU0 CPUx\n TLB: 1 2\n", "CPU0 other\n TLB: 1\n",
+		"",
+		"\n",
+		"TLB: 1 2\n",
+		"CPU0 CPUx\n TLB: 1 2\n",
+		"CPU0 other\n TLB: 1\n",
 		"           CPU0       CPU1       \n TLB:          1          2   TLB shootd",
 	};
 	struct interrupts *table = NULL;
@@ -80,7 +84,7 @@ END_TEST
 
 static const struct {
 	const char *name;
-	unsigned int cpus, last;	/* columns, and the number of the last one */
+	unsigned int cpus, last; /* columns, and the number of the last one */
 } large[] = {
 	{ "x86-1", 1, 0 },
 	{ "x86-112", 112, 111 },
@@ -132,7 +136,8 @@ START_TEST(counters_wrap)
 END_TEST
 
 /* Opens the source on a machine, lets change() alter the machine in the window, and reads. */
-static void run_source(const char *root, void (*change)(const char *root), struct keeping_sink *keeper)
+static void run_source(const char *root, void (*change)(const char *root),
+		       struct keeping_sink *keeper)
 {
 	const struct source_setup setup = { .root = root };
 	struct log log;
@@ -163,8 +168,10 @@ static void replace_counts(const char *root, const char *from, const char *to)
 /* CPU 9 of the machine with gaps is the eighth column, and takes 91 interrupts */
 static void interrupt_cpu_9(const char *root)
 {
-	replace_counts(root, " TLB:       1000       1001       1002       1003       1004       1005       1006       1009",
-		       " TLB:       1000       1001       1002       1003       1004       1005       1006       1100");
+	replace_counts(
+		root,
+		" TLB:       1000       1001       1002       1003       1004       1005       1006       1009",
+		" TLB:       1000       1001       1002       1003       1004       1005       1006       1100");
 }
 
 START_TEST(source_counts_by_cpu_number)
@@ -213,7 +220,8 @@ END_TEST
 
 static void lose_a_cpu(const char *root)
 {
-	machine_write(root, "/proc/interrupts", "           CPU0       \n TLB:       1000   TLB shootdowns\n");
+	machine_write(root, "/proc/interrupts",
+		      "           CPU0       \n TLB:       1000   TLB shootdowns\n");
 }
 
 static void grow(const char *root)

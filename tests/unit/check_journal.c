@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /* The journal as another process finds it after its owner was killed. Root's journals are
  * in /run: these tests run as whoever they run as, and touch only what they made. */
 #include "quiet.h"
@@ -59,7 +59,7 @@ START_TEST(a_killed_owner_is_found_once)
 {
 	struct found found = { 0 };
 
-	journal_visit_dead(quiet_log(), look, &found);	/* what others left */
+	journal_visit_dead(quiet_log(), look, &found); /* what others left */
 	found = (struct found){ 0 };
 	write_and_die();
 	ck_assert_int_eq(journal_visit_dead(quiet_log(), look, &found), 1);

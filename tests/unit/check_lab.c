@@ -61,15 +61,24 @@ static const struct {
 	const char *file, *name;
 	bool fatal;
 } consoles[] = {
-	{ "clean", NULL, false },	     { "clean-dmesg", NULL, false },
-	{ "noise", NULL, false },	     { "panic", "panic", true },
-	{ "warning", "warning", false },     { "warning-old", "warning", false },
-	{ "oops", "oops", true },	     { "oops-arm64", "oops", true },
-	{ "bug", "bug", true },		     { "bad-page", "bug", false },
-	{ "lockdep", "lockdep", false },     { "irq-order", "lockdep", false },
-	{ "rcu-stall", "rcu-stall", true },  { "soft-lockup", "soft-lockup", true },
-	{ "hard-lockup", "hard-lockup", true }, { "hung-task", "hung-task", true },
-	{ "kasan", "kasan", false },	     { "ubsan", "ubsan", false },
+	{ "clean", NULL, false },
+	{ "clean-dmesg", NULL, false },
+	{ "noise", NULL, false },
+	{ "panic", "panic", true },
+	{ "warning", "warning", false },
+	{ "warning-old", "warning", false },
+	{ "oops", "oops", true },
+	{ "oops-arm64", "oops", true },
+	{ "bug", "bug", true },
+	{ "bad-page", "bug", false },
+	{ "lockdep", "lockdep", false },
+	{ "irq-order", "lockdep", false },
+	{ "rcu-stall", "rcu-stall", true },
+	{ "soft-lockup", "soft-lockup", true },
+	{ "hard-lockup", "hard-lockup", true },
+	{ "hung-task", "hung-task", true },
+	{ "kasan", "kasan", false },
+	{ "ubsan", "ubsan", false },
 	{ "out-of-memory", "out-of-memory", false },
 };
 
@@ -84,8 +93,8 @@ START_TEST(console_names)
 
 	ck_assert_int_eq(fs_read("", path, &text, &length), 0);
 	found = console_scan(text, length, &finding);
-	ck_assert_msg(found == (consoles[_i].name != NULL), "%s: found %d %s", consoles[_i].file, found,
-		      finding.name ? finding.name : "");
+	ck_assert_msg(found == (consoles[_i].name != NULL), "%s: found %d %s", consoles[_i].file,
+		      found, finding.name ? finding.name : "");
 	if (found) {
 		ck_assert_str_eq(finding.name, consoles[_i].name);
 		ck_assert_int_eq(finding.fatal, consoles[_i].fatal);
@@ -142,8 +151,10 @@ START_TEST(config_is_checked)
 	char *text;
 
 	ck_assert_ptr_null(config_mismatch(asked, "CONFIG_D=\"-lab\"\nCONFIG_E=512\n", 9));
-	ck_assert_ptr_null(config_mismatch(asked, "# CONFIG_A is not set\n# CONFIG_B is not set\n"
-						  "CONFIG_D=\"-lab\"\nCONFIG_E=512\n", 9));
+	ck_assert_ptr_null(config_mismatch(asked,
+					   "# CONFIG_A is not set\n# CONFIG_B is not set\n"
+					   "CONFIG_D=\"-lab\"\nCONFIG_E=512\n",
+					   9));
 	text = config_mismatch(asked, "CONFIG_C=y\nCONFIG_D=\"-lab\"\nCONFIG_E=5\n", 9);
 	ck_assert_str_eq(text, "CONFIG_C is y, not n, CONFIG_E is 5, not 512");
 	free(text);
@@ -156,8 +167,9 @@ END_TEST
 START_TEST(image_is_identified)
 {
 	unsigned char header[0x400] = { 0 };
-	static const char banner[] = "\0\0Linux version %s\0Linux version 7.3.4-lab (shootdown@lab) "
-				     "(gcc 12.2) #0a1b2c3d4e5f SMP PREEMPT Thu Jan  1\nrest";
+	static const char banner[] =
+		"\0\0Linux version %s\0Linux version 7.3.4-lab (shootdown@lab) "
+		"(gcc 12.2) #0a1b2c3d4e5f SMP PREEMPT Thu Jan  1\nrest";
 	char *release, *version;
 
 	ck_assert_int_eq(image_identify(header, sizeof(header), &release, &version), -EINVAL);
@@ -172,7 +184,8 @@ START_TEST(image_is_identified)
 	header[0x20f] = 0xff;
 	ck_assert_int_eq(image_identify(header, sizeof(header), &release, &version), -EINVAL);
 	ck_assert_int_eq(image_identify((const unsigned char *)banner, sizeof(banner), &release,
-					&version), 0);
+					&version),
+			 0);
 	ck_assert_str_eq(release, "7.3.4-lab");
 	ck_assert_str_eq(version, "#0a1b2c3d4e5f SMP PREEMPT Thu Jan  1");
 	free(release);
@@ -299,11 +312,17 @@ static bool has_row(char *const *command, const char *option, const char *value)
 
 START_TEST(guest_command_line)
 {
-	struct lab_guest guest = { .arch = lab_arch_find("x86_64"), .emulator = "qemu",
-				   .image = "image", .initramfs = "initramfs",
-				   .arm_arguments = "xpfo=on", .arguments = "more",
-				   .console_path = "a,b/console.log", .accel = "tcg", .cpus = 16,
-				   .memory_bytes = 1ULL << 30, .channel = 9 };
+	struct lab_guest guest = { .arch = lab_arch_find("x86_64"),
+				   .emulator = "qemu",
+				   .image = "image",
+				   .initramfs = "initramfs",
+				   .arm_arguments = "xpfo=on",
+				   .arguments = "more",
+				   .console_path = "a,b/console.log",
+				   .accel = "tcg",
+				   .cpus = 16,
+				   .memory_bytes = 1ULL << 30,
+				   .channel = 9 };
 	char **command = guest_command(&guest), *text = guest_command_text(command);
 
 	ck_assert(has_row(command, "-accel", "tcg,thread=single"));
@@ -326,9 +345,11 @@ START_TEST(guest_command_line)
 }
 END_TEST
 
-static const char first_patch[] = "--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
-				  "--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+new\n";
-static const char second_patch[] = "--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1,3 +1,3 @@\n-one\n+ONE\n TWO\n three\n";
+static const char first_patch[] =
+	"--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
+	"--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+new\n";
+static const char second_patch[] =
+	"--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1,3 +1,3 @@\n-one\n+ONE\n TWO\n three\n";
 
 static void make_tree(struct lab_source *source, struct work_tree *tree)
 {
@@ -339,9 +360,11 @@ static void make_tree(struct lab_source *source, struct work_tree *tree)
 	put("second.patch", second_patch);
 	ck_assert_int_eq(fs_make_folders(put("cache/work", NULL), 0700), 0);
 	ck_assert_int_eq(source_open(put("tree", NULL), &(struct lab_series){ 0 },
-				     put("cache", NULL), false, quiet_log(), source), 0);
+				     put("cache", NULL), false, quiet_log(), source),
+			 0);
 	ck_assert_int_eq(tree_open(source, lab_arch_find("x86_64"), put("cache", NULL), quiet_log(),
-				   tree), 0);
+				   tree),
+			 0);
 	ck_assert_str_eq(tree->version, "7.3.4");
 }
 
@@ -402,9 +425,11 @@ START_TEST(an_undone_patch)
 	put("tree/mm/x.c", "one\nTWO\nthree\n");
 	put("tree/mm/new.c", "new\n");
 	ck_assert_int_eq(source_open(put("tree", NULL), &(struct lab_series){ 0 },
-				     put("cache", NULL), false, quiet_log(), &source), 0);
-	ck_assert_int_eq(tree_open(&source, lab_arch_find("x86_64"), put("cache", NULL), quiet_log(),
-				   &tree), 0);
+				     put("cache", NULL), false, quiet_log(), &source),
+			 0);
+	ck_assert_int_eq(tree_open(&source, lab_arch_find("x86_64"), put("cache", NULL),
+				   quiet_log(), &tree),
+			 0);
 	ck_assert_int_eq(tree_set(&tree, &forward, quiet_log()), 0);
 	assert_tree(&tree, "mm/x.c", "one\ntwo\nthree\n");
 	assert_tree(&tree, "mm/new.c", NULL);
@@ -422,7 +447,8 @@ START_TEST(a_patch_that_does_not_apply)
 	struct work_tree tree;
 
 	make_tree(&source, &tree);
-	put("bad.patch", "--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1,3 +1,3 @@\n one\n-other\n+OTHER\n three\n");
+	put("bad.patch",
+	    "--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1,3 +1,3 @@\n one\n-other\n+OTHER\n three\n");
 	ck_assert_int_eq(tree_set(&tree, &bad, quiet_log()), -EINVAL);
 	ck_assert_said("bad.patch");
 	ck_assert_said("mm/x.c");
@@ -446,11 +472,14 @@ START_TEST(sources_that_are_none)
 
 	ck_assert_int_eq(source_open(NULL, &none, folder, false, quiet_log(), &source), -EINVAL);
 	ck_assert_said("--source");
-	ck_assert_int_eq(source_open("debian:next", &none, folder, false, quiet_log(), &source), -EINVAL);
+	ck_assert_int_eq(source_open("debian:next", &none, folder, false, quiet_log(), &source),
+			 -EINVAL);
 	ck_assert_said("debian:X.Y");
-	ck_assert_int_eq(source_open("/nowhere", &none, folder, false, quiet_log(), &source), -ENOENT);
+	ck_assert_int_eq(source_open("/nowhere", &none, folder, false, quiet_log(), &source),
+			 -ENOENT);
 	put("empty/file", "");
-	ck_assert_int_eq(source_open(put("empty", NULL), &none, folder, false, quiet_log(), &source),
+	ck_assert_int_eq(source_open(put("empty", NULL), &none, folder, false, quiet_log(),
+				     &source),
 			 -EINVAL);
 	ck_assert_said("no kernel tree");
 }
@@ -510,17 +539,30 @@ END_TEST
 /* Stand-ins for the emulator: the protocol's other side, without a kernel. */
 static struct boot_result run_stand_in(const char *script, unsigned int timeout_s)
 {
-	static struct lab_kernel kernel = { .key = (char *)"k", .release = (char *)"7.3",
+	static struct lab_kernel kernel = { .key = (char *)"k",
+					    .release = (char *)"7.3",
 					    .version = (char *)"#abc SMP" };
 	json_t *job = json_pack("{s:s}", "kind", "plan");
 	char *name = format_string("%s/emulator", folder), *run = format_string("%s/run", folder);
 	char *text = format_string("#!/bin/sh\nfor a; do case $a in *fd=*) c=${a##*fd=};; "
-				   "*path=*) o=${a##*path=};; esac; done\n%s\n", script);
+				   "*path=*) o=${a##*path=};; esac; done\n%s\n",
+				   script);
 	struct boot_request request = {
-		.guest = { .arch = lab_arch_find("x86_64"), .emulator = name, .image = "i",
-			   .initramfs = "r", .accel = "tcg", .cpus = 2, .memory_bytes = 1 << 28 },
-		.kernel = &kernel, .emulator_version = "10", .folder = run, .arm = "a", .number = 1,
-		.job = job, .records = true, .boot_timeout_ns = timeout_s * 1000000000ULL,
+		.guest = { .arch = lab_arch_find("x86_64"),
+			   .emulator = name,
+			   .image = "i",
+			   .initramfs = "r",
+			   .accel = "tcg",
+			   .cpus = 2,
+			   .memory_bytes = 1 << 28 },
+		.kernel = &kernel,
+		.emulator_version = "10",
+		.folder = run,
+		.arm = "a",
+		.number = 1,
+		.job = job,
+		.records = true,
+		.boot_timeout_ns = timeout_s * 1000000000ULL,
 		.step_timeout_ns = timeout_s * 1000000000ULL,
 	};
 	struct boot_result result;
@@ -540,8 +582,8 @@ static struct boot_result run_stand_in(const char *script, unsigned int timeout_
 	return result;
 }
 
-#define HELLO(version, cpus)                                                                      \
-	"echo '{\"record\":\"hello\",\"data\":{\"release\":\"7.3\",\"version\":\"" version        \
+#define HELLO(version, cpus)                                                                       \
+	"echo '{\"record\":\"hello\",\"data\":{\"release\":\"7.3\",\"version\":\"" version         \
 	"\",\"machine\":\"m\",\"cpus\":" cpus "}}' >&$c\n"
 #define BYE(code) "echo '{\"record\":\"exit\",\"data\":{\"code\":" code ",\"log\":null}}' >&$c\n"
 
@@ -560,8 +602,8 @@ static const struct {
 	{ HELLO("#abc SMP", "2"), "guest-ended", OUTCOME_FAIL, -1 },
 	{ "echo no such option >&2; exit 1", "emulator-failed", OUTCOME_BROKEN, -1 },
 	{ HELLO("#abc SMP", "2") "echo junk >&$c", "protocol", OUTCOME_BROKEN, -1 },
-	{ HELLO("#abc SMP", "2") "echo '[    1.0] WARNING: mm/x.c:1 at f' >$o\n" BYE("0"), "warning",
-	  OUTCOME_FAIL, 0 },
+	{ HELLO("#abc SMP", "2") "echo '[    1.0] WARNING: mm/x.c:1 at f' >$o\n" BYE("0"),
+	  "warning", OUTCOME_FAIL, 0 },
 	{ HELLO("#abc SMP", "2") "echo '[    1.0] Kernel panic - not syncing: x' >$o\nsleep 60",
 	  "panic", OUTCOME_FAIL, -1 },
 };

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 #include "quiet.h"
 
 #include <errno.h>
@@ -7,11 +7,24 @@
 
 static const char *const colours[] = { "red", "green", NULL };
 static const struct option_row rows[] = {
-	{ .name = "pages", .type = OPTION_UINT, .fallback = "4096", .min = 1, .max = 1000000, .help = "h" },
+	{ .name = "pages",
+	  .type = OPTION_UINT,
+	  .fallback = "4096",
+	  .min = 1,
+	  .max = 1000000,
+	  .help = "h" },
 	{ .name = "size", .type = OPTION_SIZE, .fallback = "1G", .help = "h" },
-	{ .name = "time", .type = OPTION_DURATION, .min = 1000000, .max = 3600000000000ULL, .help = "h" },
+	{ .name = "time",
+	  .type = OPTION_DURATION,
+	  .min = 1000000,
+	  .max = 3600000000000ULL,
+	  .help = "h" },
 	{ .name = "scale", .type = OPTION_REAL, .fallback = "1", .max = 10, .help = "h" },
-	{ .name = "colour", .type = OPTION_CHOICE, .fallback = "red", .choices = colours, .help = "h" },
+	{ .name = "colour",
+	  .type = OPTION_CHOICE,
+	  .fallback = "red",
+	  .choices = colours,
+	  .help = "h" },
 	{ .name = "name", .type = OPTION_STRING, .help = "h" },
 	{ .name = "set", .type = OPTION_STRING, .many = true, .help = "h" },
 	{ .name = "json", .type = OPTION_FLAG, .help = "h" },
@@ -39,19 +52,26 @@ static const struct {
 	const char *name, *text;
 	uint64_t expected;
 } numbers[] = {
-	{ "pages", "1", 1 },	       { "pages", "8k", 8000 },
-	{ "pages", "1M", 1000000 },    { "size", "0", 0 },
-	{ "size", "512M", 512 << 20 }, { "size", "1.5K", 1536 },
-	{ "size", "2T", 2ULL << 40 },  { "time", "90", 90000000000ULL },
-	{ "time", "10m", 600000000000ULL }, { "time", "20ms", 20000000 },
-	{ "time", "0.5s", 500000000 }, { "time", "1h", 3600000000000ULL },
+	{ "pages", "1", 1 },
+	{ "pages", "8k", 8000 },
+	{ "pages", "1M", 1000000 },
+	{ "size", "0", 0 },
+	{ "size", "512M", 512 << 20 },
+	{ "size", "1.5K", 1536 },
+	{ "size", "2T", 2ULL << 40 },
+	{ "time", "90", 90000000000ULL },
+	{ "time", "10m", 600000000000ULL },
+	{ "time", "20ms", 20000000 },
+	{ "time", "0.5s", 500000000 },
+	{ "time", "1h", 3600000000000ULL },
 };
 
 START_TEST(numbers_with_units)
 {
 	struct option_values *values = options_new(rows);
 
-	ck_assert_int_eq(options_set(values, "test", numbers[_i].name, numbers[_i].text, quiet_log()), 0);
+	ck_assert_int_eq(
+		options_set(values, "test", numbers[_i].name, numbers[_i].text, quiet_log()), 0);
 	ck_assert_uint_eq(option_uint(values, numbers[_i].name), numbers[_i].expected);
 	options_free(values);
 }
@@ -83,7 +103,8 @@ START_TEST(bad_values_are_refused_and_say_what_to_do)
 {
 	struct option_values *values = options_new(rows);
 
-	ck_assert_int_eq(options_set(values, "test", refused[_i].name, refused[_i].text, quiet_log()),
+	ck_assert_int_eq(options_set(values, "test", refused[_i].name, refused[_i].text,
+				     quiet_log()),
 			 -EINVAL);
 	ck_assert_said(refused[_i].words);
 	ck_assert_uint_eq(option_uint(values, "pages"), 4096);
@@ -93,7 +114,8 @@ END_TEST
 
 START_TEST(arguments)
 {
-	char *const argv[] = { "a", "--pages=7", "--set", "x=1", "b", "--set=y=2", "--json", "--", "--c" };
+	char *const argv[] = { "a",	    "--pages=7", "--set", "x=1", "b",
+			       "--set=y=2", "--json",	 "--",	  "--c" };
 	struct option_values *values = options_new(rows);
 	const char **rest;
 	unsigned int count;

@@ -39,9 +39,14 @@ static char *said(int (*call)(const char *text, struct log *log), const char *te
 START_TEST(names_that_are_known)
 {
 	static const char *const texts[] = {
-		"page-faults", "page-faults@task", "cycles:u", "dTLB-load-misses@cpu", "r01c2",
+		"page-faults",
+		"page-faults@task",
+		"cycles:u",
+		"dTLB-load-misses@cpu",
+		"r01c2",
 		/* of processors that this machine is not */
-		"INST_RETIRED:ANY_P", "skx::DTLB_LOAD_MISSES:WALK_COMPLETED",
+		"INST_RETIRED:ANY_P",
+		"skx::DTLB_LOAD_MISSES:WALK_COMPLETED",
 	};
 	size_t i;
 
@@ -72,7 +77,8 @@ START_TEST(names_that_are_wrong)
 	char *message = said(perf_event_check, wrong[_i].text, -EINVAL);
 
 	if (FEATURE_LIBPFM)
-		ck_assert_msg(strstr(message, wrong[_i].message), "\"%s\" gives: %s", wrong[_i].text, message);
+		ck_assert_msg(strstr(message, wrong[_i].message), "\"%s\" gives: %s",
+			      wrong[_i].text, message);
 	free(message);
 }
 END_TEST
@@ -107,19 +113,22 @@ START_TEST(paranoid_level)
 END_TEST
 
 /* A counter that reads from pipes what a kernel would say. */
-static enum value_status read_made(const struct perf_reading *readings, unsigned int count, double *value,
-				   double *by_cpu, char *reason)
+static enum value_status read_made(const struct perf_reading *readings, unsigned int count,
+				   double *value, double *by_cpu, char *reason)
 {
 	int files[2], counted[2], cpus[2] = { 0, 3 };
 	struct perf_reading before[2] = { { 0 } };
-	struct perf_counter counter = { .files = counted, .cpus = cpus, .before = before, .count = count };
+	struct perf_counter counter = {
+		.files = counted, .cpus = cpus, .before = before, .count = count
+	};
 	enum value_status status;
 	const char *why;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
 		ck_assert_int_eq(pipe(files), 0);
-		ck_assert_int_eq(write(files[1], &readings[i], sizeof(readings[i])), sizeof(readings[i]));
+		ck_assert_int_eq(write(files[1], &readings[i], sizeof(readings[i])),
+				 sizeof(readings[i]));
 		close(files[1]);
 		counted[i] = files[0];
 	}
@@ -207,7 +216,8 @@ static void touch_pages(void)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 	volatile char *memory;
 
-	memory = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
 	ck_assert_ptr_ne((void *)memory, MAP_FAILED);
 	madvise((void *)memory, PAGES * page, MADV_NOHUGEPAGE);
 	for (i = 0; i < PAGES; i++)

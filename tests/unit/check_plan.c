@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 #include "quiet.h"
 
 #include <errno.h>
@@ -11,8 +11,13 @@ static const char *const nothing[] = { NULL };
 static struct plan_request request_for(const char *const *stressors, const char *const *settings)
 {
 	return (struct plan_request){
-		.stressors = stressors, .settings = settings, .sources = nothing, .events = nothing,
-		.repetitions = 3, .timeout_ns = 1000000000, .seed = 42,
+		.stressors = stressors,
+		.settings = settings,
+		.sources = nothing,
+		.events = nothing,
+		.repetitions = 3,
+		.timeout_ns = 1000000000,
+		.seed = 42,
 	};
 }
 
@@ -80,8 +85,9 @@ START_TEST(pageout_predicts_pages_times_others)
 	ck_assert_double_eq(json_number_value(json_object_get(
 				    json_object_get(metrics, "remote_ipis"), "predicted")),
 			    predicted[_i].ipis);
-	ck_assert_str_eq(json_string_value(json_object_get(json_object_get(metrics, "time_ms"), "better")),
-			 "less");
+	ck_assert_str_eq(
+		json_string_value(json_object_get(json_object_get(metrics, "time_ms"), "better")),
+		"less");
 	json_decref(json);
 	plan_free(plan);
 }
@@ -95,16 +101,23 @@ START_TEST(idle_neighbours_and_madvise_are_predicted_as_what_they_are)
 	struct plan *plan = build(stressors, settings);
 	json_t *json = plan_json(plan, 16, 4096);
 
-	ck_assert_double_eq(json_number_value(json_object_get(
-		json_object_get(json_object_get(json_array_get(json_object_get(json, "points"), 0),
-						"metrics"), "remote_ipis"), "predicted")), 0);
+	ck_assert_double_eq(
+		json_number_value(json_object_get(
+			json_object_get(
+				json_object_get(json_array_get(json_object_get(json, "points"), 0),
+						"metrics"),
+				"remote_ipis"),
+			"predicted")),
+		0);
 	json_decref(json);
 	plan_free(plan);
 	plan = build(stressors, madvise);
 	json = plan_json(plan, 16, 4096);
 	ck_assert(json_is_null(json_object_get(
 		json_object_get(json_object_get(json_array_get(json_object_get(json, "points"), 0),
-						"metrics"), "remote_ipis"), "predicted")));
+						"metrics"),
+				"remote_ipis"),
+		"predicted")));
 	json_decref(json);
 	plan_free(plan);
 }
@@ -177,8 +190,10 @@ END_TEST
 START_TEST(needs_tell_what_to_do)
 {
 	struct option_values *parameters = options_new(stressor_find("stale-read")->options);
-	struct point point = { .stressor = stressor_find("stale-read"), .parameters = parameters,
-			       .cpu_count = 1, .page_bytes = 4096 };
+	struct point point = { .stressor = stressor_find("stale-read"),
+			       .parameters = parameters,
+			       .cpu_count = 1,
+			       .page_bytes = 4096 };
 	char reason[512];
 
 	/* root or CPUs: one of them is said, whoever runs the tests */
@@ -201,7 +216,8 @@ int main(void)
 			    sizeof(predicted) / sizeof(predicted[0]));
 	tcase_add_test(tests, idle_neighbours_and_madvise_are_predicted_as_what_they_are);
 	tcase_add_test(tests, json_goes_round);
-	tcase_add_loop_test(tests, wrong_requests_are_refused, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_loop_test(tests, wrong_requests_are_refused, 0,
+			    sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(tests, bad_lists_and_counters_are_refused);
 	tcase_add_test(tests, needs_tell_what_to_do);
 	return run_suite("plan", tests);

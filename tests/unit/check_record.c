@@ -16,7 +16,7 @@
 #include "../../results/record.h"
 #include "../../results/scan.h"
 
-static char *folder;		/* of this test */
+static char *folder; /* of this test */
 static char *messages;
 static size_t messages_length;
 static FILE *stream;
@@ -46,7 +46,7 @@ static const char *said(void)
 	return messages;
 }
 
-#define ck_assert_said(part) \
+#define ck_assert_said(part)                                                                       \
 	ck_assert_msg(strstr(said(), part) != NULL, "\"%s\" is not in: %s", part, said())
 
 static char *path_of(const char *name)
@@ -65,7 +65,8 @@ static json_t *machine(void)
 {
 	return json_pack("{s:s, s:i, s:s, s:i, s:{s:s, s:s}, s:{s:i, s:i}}", "schema",
 			 "shootdown-machine", "version", 1, "arch", "x86_64", "page_size", 4096,
-			 "kernel", "release", "7.3", "version", "#1", "cpus", "online", 4, "used", 4);
+			 "kernel", "release", "7.3", "version", "#1", "cpus", "online", 4, "used",
+			 4);
 }
 
 static json_t *plan(void)
@@ -77,9 +78,9 @@ static json_t *plan(void)
 
 static json_t *sample(double value)
 {
-	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:s, s:{s:f, s:f}}", "point", 0, "repetition", 1,
-			 "metric", "remote_ipis", "unit", "interrupts", "value", value, "status", "ok",
-			 "by_cpu", "0", 1.0, "12", value - 1);
+	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:s, s:{s:f, s:f}}", "point", 0, "repetition",
+			 1, "metric", "remote_ipis", "unit", "interrupts", "value", value, "status",
+			 "ok", "by_cpu", "0", 1.0, "12", value - 1);
 }
 
 static json_t *outcome(void)
@@ -174,8 +175,13 @@ END_TEST
 START_TEST(received_nonsense)
 {
 	static const char *const lines[] = {
-		"", "x", "[]", "{\"record\":\"sample\"}", "{\"record\":\"other\",\"data\":{}}",
-		"{\"record\":\"sample\",\"data\":[]}", "{\"record\":\"sample\",\"data\":{",
+		"",
+		"x",
+		"[]",
+		"{\"record\":\"sample\"}",
+		"{\"record\":\"other\",\"data\":{}}",
+		"{\"record\":\"sample\",\"data\":[]}",
+		"{\"record\":\"sample\",\"data\":{",
 	};
 	char *path = path_of("run");
 	struct record *record;
@@ -238,7 +244,7 @@ END_TEST
 static const struct {
 	const char *name;
 	int ret;
-	const char *parts[3];	/* of the message */
+	const char *parts[3]; /* of the message */
 } bad_folders[] = {
 	{ "foreign", -EBADMSG, { "machine.json", "another-tool" } },
 	{ "wrong-version", -EINVAL, { "machine.json", "version 2", "run again" } },
@@ -280,11 +286,11 @@ END_TEST
 
 #define HEADER "{\"schema\":\"shootdown-samples\",\"version\":1}\n"
 #define SAMPLE "\"point\":0,\"repetition\":1,\"metric\":\"m\",\"unit\":\"u\""
-#define PASS "{\"point\":0,\"repetition\":1,\"outcome\":\"pass\"}\n"
+#define PASS   "{\"point\":0,\"repetition\":1,\"outcome\":\"pass\"}\n"
 
 static const struct {
 	const char *text;
-	const char *part;	/* of the message */
+	const char *part; /* of the message */
 } bad_samples[] = {
 	{ "", "is empty" },
 	{ "\n", "not a JSON object" },
@@ -295,21 +301,28 @@ static const struct {
 	{ HEADER "{" SAMPLE ",\"status\":\"failed\",\"value\":1}\n", "with a value" },
 	{ HEADER "{" SAMPLE ",\"status\":\"fine\",\"value\":1}\n", "unknown status \"fine\"" },
 	{ HEADER "{" SAMPLE ",\"value\":1}\n", "\"status\" is missing" },
-	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":\"1\"}\n", "\"value\" has no proper value" },
-	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1e999}\n", "\"value\" has no proper value" },
+	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":\"1\"}\n",
+	  "\"value\" has no proper value" },
+	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1e999}\n",
+	  "\"value\" has no proper value" },
 	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1,}\n", "not a whole" },
 	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1} x\n", "something follows" },
 	{ HEADER "{" SAMPLE ",\"unit\":\"u\"}\n", "\"unit\" is there twice" },
-	{ HEADER "{\"point\":1,\"repetition\":1,\"outcome\":\"pass\"}\n", "point 1 is not in plan.json" },
-	{ HEADER "{\"point\":0,\"repetition\":0,\"outcome\":\"pass\"}\n", "repetition 0 is out of range" },
-	{ HEADER "{\"point\":-1,\"repetition\":1,\"outcome\":\"pass\"}\n", "\"point\" has no proper value" },
+	{ HEADER "{\"point\":1,\"repetition\":1,\"outcome\":\"pass\"}\n",
+	  "point 1 is not in plan.json" },
+	{ HEADER "{\"point\":0,\"repetition\":0,\"outcome\":\"pass\"}\n",
+	  "repetition 0 is out of range" },
+	{ HEADER "{\"point\":-1,\"repetition\":1,\"outcome\":\"pass\"}\n",
+	  "\"point\" has no proper value" },
 	{ HEADER "{\"point\":0,\"repetition\":1,\"outcome\":\"good\"}\n", "unknown outcome" },
 	{ HEADER PASS PASS, "has two outcomes" },
 	{ HEADER "{\"end\":\"pass\",\"restored\":true}\n" PASS, "follows the run's end line" },
-	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1}\n"
-		 "{\"point\":0,\"repetition\":1,\"metric\":\"m\",\"unit\":\"v\",\"status\":\"ok\",\"value\":1}\n",
+	{ HEADER
+	  "{" SAMPLE ",\"status\":\"ok\",\"value\":1}\n"
+	  "{\"point\":0,\"repetition\":1,\"metric\":\"m\",\"unit\":\"v\",\"status\":\"ok\",\"value\":1}\n",
 	  "has the unit \"v\" here" },
-	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1,\"reason\":\"\xff\"}\n", "\"reason\" has no proper value" },
+	{ HEADER "{" SAMPLE ",\"status\":\"ok\",\"value\":1,\"reason\":\"\xff\"}\n",
+	  "\"reason\" has no proper value" },
 };
 
 START_TEST(bad_line)
@@ -322,7 +335,8 @@ START_TEST(bad_line)
 	put(record_machine, record, machine());
 	put(record_plan, record, plan());
 	record_close(record);
-	ck_assert_int_eq(fs_replace(samples, bad_samples[_i].text, strlen(bad_samples[_i].text)), 0);
+	ck_assert_int_eq(fs_replace(samples, bad_samples[_i].text, strlen(bad_samples[_i].text)),
+			 0);
 	ck_assert_int_eq(run_load(path, true, &logger, &run), -EBADMSG);
 	ck_assert_said(bad_samples[_i].part);
 	ck_assert_said("run again");
@@ -333,12 +347,25 @@ END_TEST
 
 static const struct {
 	const char *text;
-	double value;		/* NAN: no number */
+	double value; /* NAN: no number */
 } numbers[] = {
-	{ "0", 0 }, { "-0.5", -0.5 }, { "123456789012345", 123456789012345.0 }, { "61440.0", 61440 },
-	{ "0.1", 0.1 }, { "2974.6", 2974.6 }, { "1e3", 1000 }, { "9007199254740993", 9007199254740992.0 },
-	{ "0.30000000000000004", 0.30000000000000004 }, { "1.7976931348623157e308", 1.7976931348623157e308 },
-	{ "01", NAN }, { "1.", NAN }, { ".5", NAN }, { "+1", NAN }, { "1e", NAN }, { "-", NAN }, { "NaN", NAN },
+	{ "0", 0 },
+	{ "-0.5", -0.5 },
+	{ "123456789012345", 123456789012345.0 },
+	{ "61440.0", 61440 },
+	{ "0.1", 0.1 },
+	{ "2974.6", 2974.6 },
+	{ "1e3", 1000 },
+	{ "9007199254740993", 9007199254740992.0 },
+	{ "0.30000000000000004", 0.30000000000000004 },
+	{ "1.7976931348623157e308", 1.7976931348623157e308 },
+	{ "01", NAN },
+	{ "1.", NAN },
+	{ ".5", NAN },
+	{ "+1", NAN },
+	{ "1e", NAN },
+	{ "-", NAN },
+	{ "NaN", NAN },
 };
 
 START_TEST(scanned_number)

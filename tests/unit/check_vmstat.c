@@ -48,8 +48,10 @@ START_TEST(source_takes_differences)
 	struct keeping_sink keeper = { 0 };
 	int i;
 
-	run_source(root, "pswpout 4116\npswpin 10\nnr_tlb_remote_flush 1700\n"
-			 "nr_tlb_remote_flush_received 8700\nnr_tlb_local_flush_all 41\n", &keeper);
+	run_source(root,
+		   "pswpout 4116\npswpin 10\nnr_tlb_remote_flush 1700\n"
+		   "nr_tlb_remote_flush_received 8700\nnr_tlb_local_flush_all 41\n",
+		   &keeper);
 	ck_assert_double_eq(kept(&keeper, "flushes")->value.value, 1000);
 	ck_assert_double_eq(kept(&keeper, "flushes_received")->value.value, 1000);
 	ck_assert_double_eq(kept(&keeper, "flushes_local_all")->value.value, 1);
@@ -74,7 +76,8 @@ START_TEST(source_without_flush_counter)
 	run_source(root, NULL, &keeper);
 	ck_assert_int_eq(kept(&keeper, "flushes")->value.status, VALUE_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(kept(&keeper, "flushes")->reason, "CONFIG_DEBUG_TLBFLUSH"));
-	ck_assert_ptr_nonnull(strstr(kept(&keeper, "flushes_received")->reason, "CONFIG_DEBUG_TLBFLUSH"));
+	ck_assert_ptr_nonnull(
+		strstr(kept(&keeper, "flushes_received")->reason, "CONFIG_DEBUG_TLBFLUSH"));
 	ck_assert_int_eq(kept(&keeper, "pswpout")->value.status, VALUE_OK);
 	forget_samples(&keeper);
 	free(root);

@@ -55,7 +55,8 @@ __attribute__((unused)) static char *machine_recorded(const char *name)
 }
 
 /* Writes a file of a machine, in place, so that what is open goes on seeing it. */
-__attribute__((unused)) static void machine_write(const char *root, const char *path, const char *text)
+__attribute__((unused)) static void machine_write(const char *root, const char *path,
+						  const char *text)
 {
 	char *full = format_string("%s%s", root, path), *slash;
 	FILE *file;

@@ -36,7 +36,8 @@ static inline const char *said(void)
 	return text;
 }
 
-#define ck_assert_said(words) ck_assert_msg(strstr(said(), words), "not said: %s; but: %s", words, said())
+#define ck_assert_said(words)                                                                      \
+	ck_assert_msg(strstr(said(), words), "not said: %s; but: %s", words, said())
 
 static inline int run_suite(const char *name, TCase *tests)
 {
