@@ -22,13 +22,13 @@
 
 #define SIDE_BY_SIDE_MAX 2
 #define GUEST_PAGE_BYTES 4096
-#define STEP_TIMEOUT_NS (600ULL * 1000000000)
+#define STEP_TIMEOUT_NS	 (600ULL * 1000000000)
 /* a repetition's own limit ends it in the guest; this much later the guest is given up */
 #define STEP_GRACE_NS (60ULL * 1000000000)
 
 /* One boot of the order that is under way. */
 struct slot {
-	struct boot *boot;	/* NULL: free */
+	struct boot *boot; /* NULL: free */
 	struct boot_request request;
 	struct ab_boot which;
 	char *folder;
@@ -49,9 +49,9 @@ struct ab {
 	struct slot slots[SIDE_BY_SIDE_MAX];
 	unsigned int slot_count;
 	json_t *plan;
-	json_t *boots;			/* for lab.json, as they end */
-	unsigned int outcomes;		/* of boots that ended */
-	unsigned int failed, codes[4];	/* done, failed, broken, skipped */
+	json_t *boots;		       /* for lab.json, as they end */
+	unsigned int outcomes;	       /* of boots that ended */
+	unsigned int failed, codes[4]; /* done, failed, broken, skipped */
 	int write_error;
 	time_t started;
 };
@@ -105,13 +105,15 @@ static uint64_t memory_for(const struct lab_ab_request *request)
 				       .cpus = cpus,
 				       .cpu_count = request->cpus,
 				       .page_bytes = GUEST_PAGE_BYTES };
-		uint64_t need = point->stressor->memory_bytes ?
-					point->stressor->memory_bytes(&sized) : 0;
+		uint64_t need = point->stressor->memory_bytes
+					? point->stressor->memory_bytes(&sized)
+					: 0;
 
 		most = need > most ? need : most;
 	}
 	free(cpus);
-	/* a reclaim needs free pages to work with; the kernel keeps 1/64 of all in page structures */
+	/* a reclaim needs free pages to work with; the kernel keeps 1/64 of all in page structures
+	 */
 	total = guest_base_memory_bytes(request->cpus) + most + most / 8;
 	return (total + (64ULL << 20) - 1) >> 26 << 26;
 }
@@ -120,8 +122,8 @@ static unsigned int usable_cpus(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN) :
-							 CPU_COUNT(&set);
+	return sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN)
+						       : CPU_COUNT(&set);
 }
 
 /* How many guests fit beside each other in this machine's CPUs and memory. */
@@ -170,8 +172,8 @@ static json_t *describe_arm(const struct lab_arm *arm, const struct lab_kernel *
 	for (unsigned int i = 0; i < arm->patch_count; i++)
 		json_array_append_new(patches, json_pack("{s:s,s:b}", "file", arm->patches[i].path,
 							 "undo", arm->patches[i].reverse));
-	row = json_pack("{s:s,s:o,s:s?,s:s?,s:s?}", "name", arm->name, "patches", patches, "arguments",
-			arm->arguments, "git", arm->git_ref, "image", arm->image);
+	row = json_pack("{s:s,s:o,s:s?,s:s?,s:s?}", "name", arm->name, "patches", patches,
+			"arguments", arm->arguments, "git", arm->git_ref, "image", arm->image);
 	if (row && kernel->image)
 		json_object_set_new(row, "kernel",
 				    json_pack("{s:s,s:s,s:s,s:s}", "key", kernel->key, "image",
@@ -189,7 +191,8 @@ static int write_lab_json(struct ab *ab, const char *outcome)
 	int rc;
 
 	for (unsigned int i = 0; i < series->arm_count; i++)
-		json_array_append_new(arms, describe_arm(&series->arms[i], &ab->prepared.kernels[i]));
+		json_array_append_new(arms,
+				      describe_arm(&series->arms[i], &ab->prepared.kernels[i]));
 	for (unsigned int i = 0; i < ab->boot_count; i++)
 		json_array_append_new(order, json_pack("[s,i]", series->arms[ab->order[i].arm].name,
 						       (int)ab->order[i].number));
@@ -234,10 +237,11 @@ static json_t *make_job(const struct ab *ab, const struct ab_boot *which)
 {
 	bool emulated = strcmp(ab->emulator.accel, "kvm");
 
-	return json_pack("{s:s,s:O,s:s,s:i,s:{s:o,s:s,s:b}}", "kind", "plan", "plan", ab->plan, "arm",
-			 ab->prepared.series.arms[which->arm].name, "boot", (int)which->number,
-			 "guest", "emulator", json_sprintf("QEMU %s", ab->emulator.version), "accel",
-			 ab->emulator.accel, "emulated_time", emulated);
+	return json_pack("{s:s,s:O,s:s,s:i,s:{s:o,s:s,s:b}}", "kind", "plan", "plan", ab->plan,
+			 "arm", ab->prepared.series.arms[which->arm].name, "boot",
+			 (int)which->number, "guest", "emulator",
+			 json_sprintf("QEMU %s", ab->emulator.version), "accel", ab->emulator.accel,
+			 "emulated_time", emulated);
 }
 
 static void release_slot(struct slot *slot)
@@ -268,8 +272,8 @@ static int start_boot(struct ab *ab, struct slot *slot)
 		.number = slot->which.number,
 		.job = slot->job,
 		.records = true,
-		.boot_timeout_ns = request->boot_timeout_ns ? request->boot_timeout_ns :
-							      guest_boot_timeout_ns(request->cpus),
+		.boot_timeout_ns = request->boot_timeout_ns ? request->boot_timeout_ns
+							    : guest_boot_timeout_ns(request->cpus),
 		.step_timeout_ns = step_ns + STEP_GRACE_NS,
 	};
 	if (!rc)
@@ -288,9 +292,9 @@ static void say_end(struct ab *ab, const struct slot *slot, const struct boot_re
 	const char *arm = slot->request.arm;
 
 	if (result->failure)
-		log_error(ab->log, "arm %s, boot %u failed: %s: %s\nits console is %s/console.log", arm,
-			  slot->which.number, result->failure, result->detail ? result->detail : "",
-			  slot->folder);
+		log_error(ab->log, "arm %s, boot %u failed: %s: %s\nits console is %s/console.log",
+			  arm, slot->which.number, result->failure,
+			  result->detail ? result->detail : "", slot->folder);
 	else if (result->outcome == OUTCOME_PASS)
 		log_debug(ab->log, "arm %s, boot %u: pass in %.1f s (greeting after %.1f s)", arm,
 			  slot->which.number, result->total_s, result->hello_s);
@@ -358,7 +362,8 @@ static void wait_for_guests(const struct ab *ab)
 
 	for (unsigned int i = 0; i < ab->slot_count; i++)
 		if (ab->slots[i].boot)
-			channels[count++] = (struct pollfd){ boot_channel(ab->slots[i].boot), POLLIN, 0 };
+			channels[count++] = (struct pollfd){ boot_channel(ab->slots[i].boot),
+							     POLLIN, 0 };
 	poll(channels, count, 100);
 }
 
@@ -431,8 +436,8 @@ static int make_kernels(struct ab *ab)
 	for (unsigned int i = 0; !rc && i < ab->prepared.series.arm_count; i++)
 		rc = prepare_kernel(&ab->prepared, i, ab->log);
 	if (!rc)
-		rc = image_initramfs(ab->prepared.cache, NULL, NULL, ab->prepared.series.arch, ab->log,
-				     &ab->initramfs);
+		rc = image_initramfs(ab->prepared.cache, NULL, NULL, ab->prepared.series.arch,
+				     ab->log, &ab->initramfs);
 	return rc;
 }
 

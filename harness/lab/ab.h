@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct ab_boot {
-	unsigned int arm;	/* index */
-	unsigned int number;	/* from 1 */
+	unsigned int arm;    /* index */
+	unsigned int number; /* from 1 */
 };
 
 /*

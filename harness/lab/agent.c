@@ -25,12 +25,12 @@
 #include "guest.h"
 #include "lab.h"
 
-#define PORT_WAIT_MS 60000
+#define PORT_WAIT_MS	    60000
 #define KERNEL_RECORD_BYTES 8192
 
 struct mount_row {
 	const char *target, *type, *options;
-	bool optional;		/* kernels without it are fine */
+	bool optional; /* kernels without it are fine */
 };
 
 static const struct mount_row mounts[] = {
@@ -114,7 +114,7 @@ static int send_record(int port, const char *kind, json_t *data)
 	int rc = text ? 0 : -ENOMEM;
 
 	if (text)
-		text[length++] = '\n';	/* in the place of its NUL */
+		text[length++] = '\n'; /* in the place of its NUL */
 	while (!rc && sent < length) {
 		ssize_t put = write(port, text + sent, length - sent);
 
@@ -219,8 +219,9 @@ static bool forward(int port, int from, const char *stream)
 		return true;
 	if (got <= 0)
 		return false;
-	return !send_record(port, "output", json_pack("{s:s,s:o}", "stream", stream, "text",
-						      make_text(bytes, got)));
+	return !send_record(port, "output",
+			    json_pack("{s:s,s:o}", "stream", stream, "text",
+				      make_text(bytes, got)));
 }
 
 static int exit_code_of(pid_t pid)
@@ -245,7 +246,8 @@ static void become_command(char *const *argv, int out, int err)
 	dup2(out, 1);
 	dup2(err, 2);
 	execvp(argv[0], argv);
-	dprintf(2, "shootdown: error: cannot start %s in the guest: %s (--add takes programs along)\n",
+	dprintf(2,
+		"shootdown: error: cannot start %s in the guest: %s (--add takes programs along)\n",
 		argv[0], strerror(errno));
 	_exit(127);
 }
@@ -335,7 +337,8 @@ static char *read_kernel_log(void)
 	ssize_t got;
 
 	/* EPIPE: older records were overwritten meanwhile */
-	while (to && ((got = read(fd, record, sizeof(record) - 1)) > 0 || (got < 0 && errno == EPIPE))) {
+	while (to &&
+	       ((got = read(fd, record, sizeof(record) - 1)) > 0 || (got < 0 && errno == EPIPE))) {
 		if (got < 0)
 			continue;
 		record[got] = '\0';
@@ -353,8 +356,8 @@ static void send_exit(int port, int code)
 	char *text = read_kernel_log();
 	json_t *log = text ? make_text(text, strlen(text)) : NULL;
 
-	send_record(port, "exit", json_pack("{s:i,s:o}", "code", code, "log",
-					    log ? log : json_null()));
+	send_record(port, "exit",
+		    json_pack("{s:i,s:o}", "code", code, "log", log ? log : json_null()));
 	free(text);
 }
 
@@ -372,7 +375,8 @@ int lab_agent(void)
 	umask(022);
 	port = open_port();
 	if (port < 0)
-		log_error(&log, "there is no port \"" GUEST_PORT "\": this program is process 1 of the "
+		log_error(&log,
+			  "there is no port \"" GUEST_PORT "\": this program is process 1 of the "
 			  "lab's guests");
 	else if (!send_hello(port))
 		send_exit(port, do_job(port, &log));

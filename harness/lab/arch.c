@@ -12,14 +12,24 @@
 const char *const lab_arch_choices[] = { "x86_64", "arm64", NULL };
 const char *const lab_accel_choices[] = { "auto", "kvm", "tcg", NULL };
 
-static const char *const x86_libraries[] = {
-	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/x86_64-linux-gnu/lib",
-	"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib", NULL
-};
-static const char *const arm64_libraries[] = {
-	"/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/aarch64-linux-gnu/lib",
-	"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib", NULL
-};
+static const char *const x86_libraries[] = { "/lib/x86_64-linux-gnu",
+					     "/usr/lib/x86_64-linux-gnu",
+					     "/usr/x86_64-linux-gnu/lib",
+					     "/lib64",
+					     "/usr/lib64",
+					     "/lib",
+					     "/usr/lib",
+					     "/usr/local/lib",
+					     NULL };
+static const char *const arm64_libraries[] = { "/lib/aarch64-linux-gnu",
+					       "/usr/lib/aarch64-linux-gnu",
+					       "/usr/aarch64-linux-gnu/lib",
+					       "/lib64",
+					       "/usr/lib64",
+					       "/lib",
+					       "/usr/lib",
+					       "/usr/local/lib",
+					       NULL };
 
 /* At the reset vector: mov $0xf4,%dx; mov $0x10,%al; out %al,(%dx); 1: jmp 1b */
 static const uint8_t x86_probe[] = { 0xba, 0xf4, 0x00, 0xb0, 0x10, 0xee, 0xeb, 0xfe };

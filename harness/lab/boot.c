@@ -20,12 +20,12 @@
 #include "cache.h"
 #include "console.h"
 
-#define NS_PER_S 1000000000ULL
+#define NS_PER_S	 1000000000ULL
 #define CONSOLE_CHECK_NS NS_PER_S
 /* after a fatal report the kernel may have more to print; after the exit record, to power off */
-#define FATAL_GRACE_NS (3 * NS_PER_S)
+#define FATAL_GRACE_NS	   (3 * NS_PER_S)
 #define POWER_OFF_GRACE_NS (20 * NS_PER_S)
-#define LINE_BYTES_MAX (256UL << 20)
+#define LINE_BYTES_MAX	   (256UL << 20)
 
 struct boot {
 	const struct boot_request *request;
@@ -36,9 +36,9 @@ struct boot {
 	pid_t pid;
 	int channel;
 	bool channel_open, gone;
-	char *job;		/* the line, and what of it was sent */
+	char *job; /* the line, and what of it was sent */
 	size_t job_length, job_sent;
-	char *input;		/* what came and is not a whole line yet */
+	char *input; /* what came and is not a whole line yet */
 	size_t input_used, input_size;
 	uint64_t started_ns, hello_ns, last_record_ns, deadline_ns;
 	uint64_t console_checked_ns;
@@ -46,7 +46,7 @@ struct boot {
 	unsigned int outcomes;
 	struct boot_result result;
 	char *kernel_log;
-	int write_error;	/* of the records */
+	int write_error; /* of the records */
 };
 
 static uint64_t now_ns(void)
@@ -87,8 +87,7 @@ static void become_guest(const struct boot *boot, int channel, pid_t parent)
 
 	setpgid(0, 0);
 	if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
-	    prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent ||
-	    fcntl(channel, F_SETFD, 0))
+	    prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || fcntl(channel, F_SETFD, 0))
 		_exit(127);
 	signal(SIGPIPE, SIG_DFL);
 	execv(boot->command[0], boot->command);
@@ -152,7 +151,10 @@ int boot_start(const struct boot_request *request, struct log *log, struct boot 
 
 	if (rc)
 		goto out;
-	*boot = (struct boot){ .request = request, .log = log, .channel = -1, .gone = true,
+	*boot = (struct boot){ .request = request,
+			       .log = log,
+			       .channel = -1,
+			       .gone = true,
 			       .result = { .exit_code = -1, .hello_s = -1 } };
 	boot->console_path = format_string("%s/console.log", request->folder);
 	boot->emulator_log = format_string("%s/emulator.log", request->folder);
@@ -201,16 +203,17 @@ static void take_hello(struct boot *boot, json_t *data)
 		return;
 	}
 	/* uname cuts a version at 64 characters */
-	length = strlen(version) < strlen(kernel->version) ? strlen(version) :
-							     strlen(kernel->version);
+	length = strlen(version) < strlen(kernel->version) ? strlen(version)
+							   : strlen(kernel->version);
 	if (strcmp(release, kernel->release) || length < 2 ||
 	    strncmp(version, kernel->version, length))
 		fail(boot, "wrong-kernel",
 		     format_string("asked for \"%s %s\", the guest runs \"%s %s\"", kernel->release,
 				   kernel->version, release, version));
 	else if (cpus >= 0 && (unsigned int)cpus != boot->request->guest.cpus)
-		fail(boot, "missing-cpus", format_string("%u CPUs were asked for, %d are online",
-							 boot->request->guest.cpus, cpus));
+		fail(boot, "missing-cpus",
+		     format_string("%u CPUs were asked for, %d are online",
+				   boot->request->guest.cpus, cpus));
 }
 
 static void take_output(const struct boot *boot, const json_t *data)
@@ -262,8 +265,8 @@ static void take_line(struct boot *boot, const char *line, size_t length)
 
 	boot->last_record_ns = now_ns();
 	if (!kind || !json_is_object(data))
-		fail(boot, "protocol", format_string("not a record: %.*s",
-						     length < 80 ? (int)length : 80, line));
+		fail(boot, "protocol",
+		     format_string("not a record: %.*s", length < 80 ? (int)length : 80, line));
 	else if (!strcmp(kind, "hello"))
 		take_hello(boot, data);
 	else if (!strcmp(kind, "output"))
@@ -403,11 +406,12 @@ static bool out_of_time(struct boot *boot, uint64_t now)
 	if (boot->deadline_ns && now > boot->deadline_ns)
 		return true;
 	if (past(now, boot->last_record_ns, request->step_timeout_ns))
-		fail(boot, "hang", format_string("nothing came for %.0f s",
-						 (now - boot->last_record_ns) / 1e9));
+		fail(boot, "hang",
+		     format_string("nothing came for %.0f s", (now - boot->last_record_ns) / 1e9));
 	else if (past(now, boot->hello_ns, request->total_timeout_ns))
-		fail(boot, "timeout", format_string("the command was not done after %.0f s",
-						    (now - boot->hello_ns) / 1e9));
+		fail(boot, "timeout",
+		     format_string("the command was not done after %.0f s",
+				   (now - boot->hello_ns) / 1e9));
 	else
 		return false;
 	return true;
@@ -478,12 +482,12 @@ static json_t *describe(const struct boot *boot)
 	for (char **argument = boot->command; *argument; argument++)
 		json_array_append_new(command, json_string(*argument));
 	return json_pack("{s:s,s:i,s:o,s:i,s:s,s:o,s:o,s:o,s:{s:o,s:s,s:s},s:o,s:s,s:o,s:o,s:f}",
-			 "schema", "shootdown-boot", "version", 1, "arm", text_or_null(request->arm),
-			 "boot", (int)request->number, "outcome", outcome_name(result->outcome),
-			 "failure", text_or_null(result->failure), "detail",
-			 text_or_null(result->detail), "exit_code",
-			 result->exit_code < 0 ? json_null() : json_integer(result->exit_code), "kernel",
-			 "key", text_or_null(request->kernel->key), "release",
+			 "schema", "shootdown-boot", "version", 1, "arm",
+			 text_or_null(request->arm), "boot", (int)request->number, "outcome",
+			 outcome_name(result->outcome), "failure", text_or_null(result->failure),
+			 "detail", text_or_null(result->detail), "exit_code",
+			 result->exit_code < 0 ? json_null() : json_integer(result->exit_code),
+			 "kernel", "key", text_or_null(request->kernel->key), "release",
 			 request->kernel->release, "version", request->kernel->version, "emulator",
 			 text_or_null(request->emulator_version), "accel", request->guest.accel,
 			 "command", command, "hello_s",
@@ -505,7 +509,7 @@ static int write_file(const struct boot *boot, const char *name, const char *tex
 static enum outcome judge(const struct boot *boot)
 {
 	static const char *const set_up[] = { "wrong-kernel", "emulator-failed", "protocol",
-					      "disk-full", "write-error", "missing-cpus" };
+					      "disk-full",    "write-error",	 "missing-cpus" };
 	const char *failure = boot->result.failure;
 
 	if (!failure && boot->result.exit_code < 0)

@@ -32,27 +32,27 @@
 #include "guest.h"
 
 struct boot_request {
-	struct lab_guest guest;		/* without console_path and channel */
+	struct lab_guest guest; /* without console_path and channel */
 	const struct lab_kernel *kernel;
 	const char *emulator_version;
-	const char *folder;		/* made; must not exist or be empty */
+	const char *folder; /* made; must not exist or be empty */
 	const char *arm;
-	unsigned int number;		/* from 1 */
-	json_t *job;			/* borrowed */
-	bool records;			/* the folder becomes a run folder */
-	uint64_t boot_timeout_ns;	/* to the hello */
-	uint64_t step_timeout_ns;	/* between records after that; 0: none */
-	uint64_t total_timeout_ns;	/* after the hello; 0: none */
-	FILE *out;			/* where a command's output goes; NULL: nowhere */
+	unsigned int number;	   /* from 1 */
+	json_t *job;		   /* borrowed */
+	bool records;		   /* the folder becomes a run folder */
+	uint64_t boot_timeout_ns;  /* to the hello */
+	uint64_t step_timeout_ns;  /* between records after that; 0: none */
+	uint64_t total_timeout_ns; /* after the hello; 0: none */
+	FILE *out;		   /* where a command's output goes; NULL: nowhere */
 	FILE *err;
 };
 
 struct boot_result {
 	enum outcome outcome;
-	int exit_code;			/* the guest's; -1: it gave none */
-	const char *failure;		/* static name; NULL: none */
-	char *detail;			/* for people; NULL: none */
-	double hello_s, total_s;	/* host time; hello_s < 0: there was none */
+	int exit_code;		 /* the guest's; -1: it gave none */
+	const char *failure;	 /* static name; NULL: none */
+	char *detail;		 /* for people; NULL: none */
+	double hello_s, total_s; /* host time; hello_s < 0: there was none */
 };
 
 struct boot;
@@ -60,13 +60,15 @@ struct boot;
 /* Negative errno, said: the guest could not be started. request must outlive the boot. */
 int boot_start(const struct boot_request *request, struct log *log, struct boot **boot);
 
-/* Does what is due; false when the guest is gone. Call it when the channel is readable and every 100 ms. */
+/* Does what is due; false when the guest is gone. Call it when the channel is readable and every
+ * 100 ms. */
 bool boot_step(struct boot *boot);
 int boot_channel(const struct boot *boot);
 /* Repetitions whose outcome has come so far. */
 unsigned int boot_outcomes(const struct boot *boot);
 
-/* Ends what still runs, writes boot.json, frees. -ENOSPC and the like, said, when it could not be written. */
+/* Ends what still runs, writes boot.json, frees. -ENOSPC and the like, said, when it could not be
+ * written. */
 int boot_finish(struct boot *boot, struct boot_result *result);
 void boot_result_release(struct boot_result *result);
 

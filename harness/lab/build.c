@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,13 +25,13 @@ struct build {
 	struct log *log;
 	struct work_tree tree;
 	char key[CONTENT_KEY_SIZE];
-	char *fragments;	/* all option text */
-	char *compiler;		/* first line of its --version */
-	char *cc;		/* CC= */
+	char *fragments; /* all option text */
+	char *compiler;	 /* first line of its --version */
+	char *cc;	 /* CC= */
 	char *log_path;
 	char *phase;
-	uint64_t expected;	/* objects; 0: unknown */
-	size_t counted_to;	/* how far log_path was counted */
+	uint64_t expected; /* objects; 0: unknown */
+	size_t counted_to; /* how far log_path was counted */
 	uint64_t objects;
 	double started_s;
 };
@@ -59,14 +59,17 @@ static int find_compiler(struct build *build)
 	int rc = name ? spawn_run(&spawn) : -ENOMEM;
 
 	if (rc > 0 || rc == -ENOENT) {
-		log_error(build->log, "kernels for %s are built with %s, which is not there: install "
-			  "it (ci/setup does)", build->request->arch->name, name);
+		log_error(build->log,
+			  "kernels for %s are built with %s, which is not there: install "
+			  "it (ci/setup does)",
+			  build->request->arch->name, name);
 		rc = -ENOENT;
 	}
 	if (!rc) {
 		output[strcspn(output, "\n")] = '\0';
 		build->compiler = output;
-		build->cc = format_string("CC=%s%s", spawn_find("ccache", NULL) ? "ccache " : "", name);
+		build->cc = format_string("CC=%s%s", spawn_find("ccache", NULL) ? "ccache " : "",
+					  name);
 		rc = build->cc ? 0 : -ENOMEM;
 	}
 	free(name);
@@ -121,7 +124,8 @@ static int make_key(struct build *build)
 
 		rc = content_key_file(&key, patch->reverse ? "undo" : "patch", patch->path);
 		if (rc)
-			log_error(build->log, "cannot read the patch %s: %s", patch->path, strerror(-rc));
+			log_error(build->log, "cannot read the patch %s: %s", patch->path,
+				  strerror(-rc));
 	}
 	content_key_end(&key, build->key);
 	return rc;
@@ -157,8 +161,12 @@ static int run_make(struct build *build, const char *target, const char *jobs, b
 		format_string("KBUILD_BUILD_VERSION=%.*s", KERNEL_ID_LENGTH, build->key),
 		format_string("CCACHE_DIR=%s/ccache", build->request->cache),
 	};
-	const char *const argv[] = { "make", "--no-print-directory", "-C", build->tree.src, rows[0],
-				     rows[1], rows[2], build->cc, jobs, target, NULL };
+	const char *const argv[] = { "make",  "--no-print-directory",
+				     "-C",    build->tree.src,
+				     rows[0], rows[1],
+				     rows[2], build->cc,
+				     jobs,    target,
+				     NULL };
 	const char *const environment[] = { rows[3],
 					    rows[4],
 					    "KBUILD_BUILD_USER=shootdown",
@@ -184,11 +192,41 @@ static int run_make(struct build *build, const char *target, const char *jobs, b
 	return rc;
 }
 
+/* "  CC      mm/rmap.o": what make does, not what went wrong. */
+static bool is_step(const char *line)
+{
+	return !strncmp(line, "  ", 2) && line[2] >= 'A' && line[2] <= 'Z';
+}
+
+/*
+ * The last lines of the log that are no steps: compilers run side by side, so the
+ * error is some way above the end. In place, within text.
+ */
+static char *last_words(char *text, unsigned int lines)
+{
+	char *to = text, *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n"))) {
+		size_t length = strlen(line);
+
+		if (!length || is_step(line))
+			continue;
+		memmove(to, line, length);
+		to += length;
+		*to++ = '\n';
+	}
+	if (to > text)
+		to--;
+	*to = '\0';
+	while (to > text && (to[-1] != '\n' || --lines))
+		to--;
+	return to;
+}
+
 /* What make said last, where the rest is, and a hint when the disk is full. */
 static int say_failed(struct build *build, const char *what, int status)
 {
-	char *tail, *whole = NULL;
-	bool full;
+	char *text = NULL;
 
 	log_progress_end(build->log);
 	if (status == -EINTR)
@@ -197,15 +235,15 @@ static int say_failed(struct build *build, const char *what, int status)
 		log_error(build->log, "kernels are built with make: install it (ci/setup does)");
 		return status;
 	}
-	full = !fs_read("", build->log_path, &whole, NULL) && strstr(whole, "No space left on device");
-	free(whole);
-	if (full)
+	if (!fs_read("", build->log_path, &text, NULL) && strstr(text, "No space left on device")) {
+		free(text);
 		return cache_say(build->log, build->tree.folder, -ENOSPC);
-	tail = spawn_log_tail(build->log_path, TAIL_LINES);
-	log_error(build->log, "arm %s: %s of Linux %s failed. The last lines:\n%s\nthe whole log is %s",
-		  build->request->arm->name, what, build->tree.version, tail ? tail : "(none)",
-		  build->log_path);
-	free(tail);
+	}
+	log_error(build->log,
+		  "arm %s: %s of Linux %s failed. The last lines:\n%s\nthe whole log is %s",
+		  build->request->arm->name, what, build->tree.version,
+		  text ? last_words(text, TAIL_LINES) : "(none)", build->log_path);
+	free(text);
 	return -EIO;
 }
 
@@ -218,10 +256,11 @@ static int check_config(struct build *build, const char *config_path)
 		return rc;
 	mismatch = config_mismatch(build->fragments, config, 5);
 	if (mismatch) {
-		log_error(build->log, "arm %s: Linux %s did not take these options: %s. What they "
+		log_error(build->log,
+			  "arm %s: Linux %s did not take these options: %s. What they "
 			  "depend on is missing or has another name there: change the fragment, or "
-			  "add options with --config", build->request->arm->name, build->tree.version,
-			  mismatch);
+			  "add options with --config",
+			  build->request->arm->name, build->tree.version, mismatch);
 		rc = -EINVAL;
 	}
 	free(mismatch);
@@ -314,9 +353,9 @@ static void expect_objects(struct build *build)
 	json_t *first = json_object_get(counts, "");
 	json_t *own = json_object_get(counts, build->request->arm->name);
 
-	build->expected = own   ? (uint64_t)json_integer_value(own) :
-			  first ? (uint64_t)json_integer_value(first) :
-				  build->request->arch->typical_objects;
+	build->expected = own	  ? (uint64_t)json_integer_value(own)
+			  : first ? (uint64_t)json_integer_value(first)
+				  : build->request->arch->typical_objects;
 	json_decref(counts);
 }
 
@@ -337,8 +376,8 @@ static unsigned int usable_cpus(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN) :
-							 CPU_COUNT(&set);
+	return sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN)
+						       : CPU_COUNT(&set);
 }
 
 static int compile(struct build *build)
@@ -372,9 +411,9 @@ static json_t *describe(const struct build *build, const struct lab_kernel *kern
 	const char *const *config = request->configs;
 
 	for (unsigned int i = 0; i < request->arm->patch_count; i++)
-		json_array_append_new(patches, json_pack("{s:s,s:b}", "file",
-							 request->arm->patches[i].path, "undo",
-							 request->arm->patches[i].reverse));
+		json_array_append_new(patches,
+				      json_pack("{s:s,s:b}", "file", request->arm->patches[i].path,
+						"undo", request->arm->patches[i].reverse));
 	for (; config && *config; config++)
 		json_array_append_new(configs, json_string(*config));
 	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:i,s:f}", "schema",
@@ -389,7 +428,8 @@ static int check_identity(const struct build *build, const struct lab_kernel *ke
 {
 	if (!strncmp(kernel->version + 1, build->key, KERNEL_ID_LENGTH))
 		return 0;
-	log_error(build->log, "the kernel that was built calls itself \"%s\", not #%.*s: its tree does not "
+	log_error(build->log,
+		  "the kernel that was built calls itself \"%s\", not #%.*s: its tree does not "
 		  "honour KBUILD_BUILD_VERSION, so a guest could not prove which kernel it runs",
 		  kernel->version, KERNEL_ID_LENGTH, build->key);
 	return -EINVAL;
@@ -457,7 +497,8 @@ static int store(struct build *build, const char *folder)
 static int build_new(struct build *build, const char *folder)
 {
 	const struct build_request *request = build->request;
-	int rc = tree_open(request->source, request->arch, request->cache, build->log, &build->tree);
+	int rc = tree_open(request->source, request->arch, request->cache, build->log,
+			   &build->tree);
 
 	if (rc)
 		return rc;

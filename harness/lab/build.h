@@ -25,20 +25,20 @@
 #define KERNEL_ID_LENGTH 12
 
 struct lab_kernel {
-	char *key;	/* content key; for an image that was given: SHA-256 of its bytes */
-	char *image;	/* its path */
-	char *release;	/* what uname must say: "7.3.4-lab" */
-	char *version;	/* and the start of the version: "#0123456789ab SMP ..." */
-	bool built;	/* by this call */
+	char *key;     /* content key; for an image that was given: SHA-256 of its bytes */
+	char *image;   /* its path */
+	char *release; /* what uname must say: "7.3.4-lab" */
+	char *version; /* and the start of the version: "#0123456789ab SMP ..." */
+	bool built;    /* by this call */
 };
 
 struct build_request {
 	const struct lab_source *source;
 	const struct lab_arch *arch;
 	const struct lab_arm *arm;
-	const char *const *configs;	/* fragments added to the architecture's own; NULL at the end */
+	const char *const *configs; /* fragments added to the architecture's own; NULL at the end */
 	const char *cache;
-	unsigned int jobs;		/* 0: one for each CPU */
+	unsigned int jobs; /* 0: one for each CPU */
 };
 
 /* Negative errno, said: what failed, the last lines and the log's path. */

@@ -32,8 +32,10 @@ static int check_owner(const char *folder, struct log *log)
 		return -errno;
 	if (status.st_uid == geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
-	log_error(log, "the cache %s is not yours alone: own it, take write access from others "
-		  "(chmod go-w), or give another folder with --cache", folder);
+	log_error(log,
+		  "the cache %s is not yours alone: own it, take write access from others "
+		  "(chmod go-w), or give another folder with --cache",
+		  folder);
 	return -EPERM;
 }
 
@@ -148,8 +150,10 @@ void content_key_end(struct content_key *key, char hex[CONTENT_KEY_SIZE])
 int cache_say(struct log *log, const char *path, int error)
 {
 	if (error == -ENOSPC || error == -EDQUOT)
-		log_error(log, "the disk that holds %s is full: make room there, or choose another disk "
-			  "(--cache, --out)", path);
+		log_error(log,
+			  "the disk that holds %s is full: make room there, or choose another disk "
+			  "(--cache, --out)",
+			  path);
 	else if (error != -EINTR)
 		log_error(log, "cannot write %s: %s", path, strerror(-error));
 	return error;

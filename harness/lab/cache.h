@@ -15,8 +15,8 @@
 #ifndef SHOOTDOWN_CACHE_H
 #define SHOOTDOWN_CACHE_H
 
-#include <stddef.h>
 #include <sha2.h>
+#include <stddef.h>
 
 #include "../../lib/log.h"
 

@@ -85,7 +85,7 @@ static int fetch(const struct option_values *values, const char *const *argument
 
 /* --arm NAME chooses among the series' arms, --arm NAME=WHAT adds one: told apart here. */
 struct arm_choice {
-	const char **added, **chosen;	/* NULL at the end */
+	const char **added, **chosen; /* NULL at the end */
 	unsigned int added_count, chosen_count;
 };
 
@@ -230,8 +230,8 @@ static int print_comparison(const struct option_values *values, const struct lab
 	return rc;
 }
 
-static int run_ab(const struct option_values *values, const struct lab_ab_request *request, FILE *out,
-		  struct log *log)
+static int run_ab(const struct option_values *values, const struct lab_ab_request *request,
+		  FILE *out, struct log *log)
 {
 	struct lab_ab_result result;
 	int rc = lab_ab(request, log, &result), code;
@@ -256,8 +256,10 @@ static int ab(const struct option_values *values, const char *const *arguments,
 	int code;
 
 	if (argument_count < 2) {
-		log_error(log, "lab ab needs a series (or - for none) and at least one stressor, such as: "
-			  "shootdown lab ab batched-stale-cpus pageout");
+		log_error(
+			log,
+			"lab ab needs a series (or - for none) and at least one stressor, such as: "
+			"shootdown lab ab batched-stale-cpus pageout");
 		return EXIT_USAGE;
 	}
 	plan_request_from(values, &wanted);
@@ -279,28 +281,31 @@ const struct command lab_commands[] = {
 	{ .name = "fetch",
 	  .usage = "[SERIES] [OPTION]...",
 	  .summary = "get the newest kernel source for a series",
-	  .description = "Asks the Debian mirror that apt is configured for, with package lists of "
-			 "its own, and keeps the source in the cache. The path is printed. The other "
-			 "lab commands take what the cache has and fetch only when it has nothing.",
+	  .description =
+		  "Asks the Debian mirror that apt is configured for, with package lists of "
+		  "its own, and keeps the source in the cache. The path is printed. The other "
+		  "lab commands take what the cache has and fetch only when it has nothing.",
 	  .example = "batched-stale-cpus",
 	  .options = fetch_options,
 	  .run = fetch },
 	{ .name = "build",
 	  .usage = "[SERIES] [OPTION]...",
 	  .summary = "build the kernels of a series",
-	  .description = "Prints each arm's name and the path of its kernel. A kernel is built once "
-			 "for the same source, options, patches and compiler. The first arm compiles "
-			 "everything, a further arm what its patches touch.",
+	  .description =
+		  "Prints each arm's name and the path of its kernel. A kernel is built once "
+		  "for the same source, options, patches and compiler. The first arm compiles "
+		  "everything, a further arm what its patches touch.",
 	  .example = "batched-stale-cpus --arm baseline",
 	  .options = build_options,
 	  .run = build },
 	{ .name = "boot",
 	  .usage = "KERNEL [OPTION]... [-- COMMAND...]",
 	  .summary = "run a command in a guest",
-	  .description = "KERNEL is SERIES:ARM, or the path of an image. The command (\"shootdown "
-			 "check\" when there is none) runs as root in the guest; its output and exit "
-			 "code are those of this command. What the kernel reports as its failure is "
-			 "named and makes the exit code 1.",
+	  .description =
+		  "KERNEL is SERIES:ARM, or the path of an image. The command (\"shootdown "
+		  "check\" when there is none) runs as root in the guest; its output and exit "
+		  "code are those of this command. What the kernel reports as its failure is "
+		  "named and makes the exit code 1.",
 	  .example = "batched-stale-cpus:patched --cpus 16 -- shootdown run null",
 	  .options = lab_boot_options,
 	  .run = lab_boot },

@@ -6,6 +6,7 @@
 #include "lab.h"
 #include "series.h"
 
+/* clang-format off */
 #define ROW_SOURCE                                                                                \
 	{ .name = "source",                                                                       \
 	  .type = OPTION_STRING,                                                                  \
@@ -37,6 +38,7 @@
 	  .metavar = "FILE",                                                                      \
 	  .help = "kernel options added to the lab's own, for every arm",                         \
 	  .many = true }
+/* clang-format on */
 
 /* The exit code for a negative errno (0: done): a wrong request, or a set-up that does not work. */
 int lab_code_of(int error);

@@ -68,9 +68,9 @@ const struct option_row lab_boot_options[] = {
 
 /* The kernel of "lab boot": SERIES:ARM, or the path of an image. */
 struct kernel_choice {
-	char *series, *arm, *image;	/* image: as --arm has it, or NULL */
+	char *series, *arm, *image; /* image: as --arm has it, or NULL */
 	const char *arms[3];
-	unsigned int index;		/* among the prepared arms */
+	unsigned int index; /* among the prepared arms */
 };
 
 static void release_choice(struct kernel_choice *choice)
@@ -94,7 +94,8 @@ static int parse_kernel(const char *text, struct kernel_choice *choice, struct l
 		return choice->series && choice->arm && choice->image ? 0 : -ENOMEM;
 	}
 	if (!colon) {
-		log_error(log, "there is no kernel \"%s\": give SERIES:ARM, or the path of an image",
+		log_error(log,
+			  "there is no kernel \"%s\": give SERIES:ARM, or the path of an image",
 			  text);
 		return -EINVAL;
 	}
@@ -191,8 +192,8 @@ static int boot_prepared(const struct option_values *values, struct boot_request
 	if (rc) {
 		code = lab_code_of(rc);
 	} else if (result.failure) {
-		log_error(log, "the boot failed: %s: %s\nits console is %s/console.log", result.failure,
-			  result.detail ? result.detail : "", folder);
+		log_error(log, "the boot failed: %s: %s\nits console is %s/console.log",
+			  result.failure, result.detail ? result.detail : "", folder);
 		code = result.outcome == OUTCOME_BROKEN ? EXIT_BROKEN : EXIT_FAILED;
 	} else {
 		code = result.exit_code >= 0 ? result.exit_code : lab_code_of(-EINTR);
@@ -236,9 +237,9 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 		.emulator_version = emulator->version,
 		.arm = prepared->series.arms[index].name,
 		.number = 1,
-		.boot_timeout_ns = option_given(values, "boot-timeout") ?
-					   option_uint(values, "boot-timeout") :
-					   guest_boot_timeout_ns(cpus),
+		.boot_timeout_ns = option_given(values, "boot-timeout")
+					   ? option_uint(values, "boot-timeout")
+					   : guest_boot_timeout_ns(cpus),
 		.total_timeout_ns = option_uint(values, "timeout"),
 	};
 	return 0;
@@ -265,7 +266,8 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 	}
 	rc = find_kernel(arguments[0], &setup, &choice, &prepared, log);
 	if (!rc)
-		rc = prepare_guest(values, &prepared, choice.index, &request, &emulator, &initramfs, log);
+		rc = prepare_guest(values, &prepared, choice.index, &request, &emulator, &initramfs,
+				   log);
 	request.job = rc ? NULL : make_command(arguments + 1);
 	request.out = out;
 	request.err = log->stream;

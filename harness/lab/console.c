@@ -14,9 +14,9 @@
 struct pattern {
 	const char *name;
 	const char *text;
-	bool anywhere;		/* in the line; else at its start, after the time stamp */
+	bool anywhere; /* in the line; else at its start, after the time stamp */
 	bool fatal;
-	bool opens;		/* the next row that fits names the report */
+	bool opens; /* the next row that fits names the report */
 };
 
 /* The first row that fits a line names it: the special before the general. */
@@ -123,8 +123,9 @@ static const struct pattern *match(const char *line, size_t length)
 		const struct pattern *pattern = &patterns[i];
 		size_t wanted = strlen(pattern->text);
 
-		if (pattern->anywhere ? !memmem(line + start, length - start, pattern->text, wanted) :
-		    length - start < wanted || memcmp(line + start, pattern->text, wanted))
+		if (pattern->anywhere ? !memmem(line + start, length - start, pattern->text, wanted)
+				      : length - start < wanted ||
+						memcmp(line + start, pattern->text, wanted))
 			continue;
 		return is_harmless(line, length) ? NULL : pattern;
 	}

@@ -9,9 +9,9 @@
 #define CONSOLE_EXCERPT_LINES 12
 
 struct console_finding {
-	const char *name;	/* static: "panic", "warning", "soft-lockup", ... */
-	bool fatal;		/* the guest does not go on after it */
-	char *excerpt;		/* the line and some after it; the caller frees */
+	const char *name; /* static: "panic", "warning", "soft-lockup", ... */
+	bool fatal;	  /* the guest does not go on after it */
+	char *excerpt;	  /* the line and some after it; the caller frees */
 };
 
 /*

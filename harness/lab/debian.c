@@ -25,8 +25,8 @@
 static const char *const suites[] = { "bookworm-backports", "trixie", "trixie-backports" };
 
 struct apt {
-	char *folder;		/* lists, archives, configuration */
-	char *environment;	/* APT_CONFIG=... */
+	char *folder;	   /* lists, archives, configuration */
+	char *environment; /* APT_CONFIG=... */
 };
 
 static void apt_release(struct apt *apt)
@@ -35,7 +35,8 @@ static void apt_release(struct apt *apt)
 	free(apt->environment);
 }
 
-static int run_apt(const struct apt *apt, const char *const *argv, const char *folder, char **output)
+static int run_apt(const struct apt *apt, const char *const *argv, const char *folder,
+		   char **output)
 {
 	const char *const environment[] = { "LC_ALL=C", apt->environment, NULL };
 	struct spawn spawn = { .argv = argv,
@@ -71,8 +72,10 @@ static int find_mirror(struct log *log, char **mirror)
 	const struct apt none = { 0 };
 	char *name = codename();
 	char *release = format_string("Release: %s", name ? name : "stable");
-	const char *const argv[] = { "apt-get", "indextargets", "--format", "$(REPO_URI)",
-				     "Created-By: Packages", release, "Component: main", NULL };
+	const char *const argv[] = {
+		"apt-get", "indextargets",    "--format", "$(REPO_URI)", "Created-By: Packages",
+		release,   "Component: main", NULL
+	};
 	char *output = NULL;
 	int rc = release ? run_apt(&none, argv, NULL, &output) : -ENOMEM;
 
@@ -81,9 +84,10 @@ static int find_mirror(struct log *log, char **mirror)
 		*mirror = output;
 		output = NULL;
 	} else if (rc != -ENOMEM && rc != -EINTR) {
-		log_error(log, "there is no Debian mirror to fetch a kernel tree from (%s): give "
-			  "--source a tarball or a tree", rc == -ENOENT ? "no apt-get" :
-			  "apt is not configured for one");
+		log_error(log,
+			  "there is no Debian mirror to fetch a kernel tree from (%s): give "
+			  "--source a tarball or a tree",
+			  rc == -ENOENT ? "no apt-get" : "apt is not configured for one");
 		rc = -ENOENT;
 	}
 	free(output);
@@ -101,8 +105,9 @@ static const char *trust(void)
 
 	if (own)
 		globfree(&found);
-	return own || access(keyring, R_OK) ?
-		       "" : "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ";
+	return own || access(keyring, R_OK)
+		       ? ""
+		       : "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ";
 }
 
 static int write_text(const char *folder, const char *name, char *text, struct log *log)
@@ -127,7 +132,8 @@ static int configure(struct apt *apt, const char *mirror, struct log *log)
 	if (!rc)
 		rc = fs_make_folders(archives, 0700);
 	for (size_t i = 0; sources && i < sizeof(suites) / sizeof(suites[0]); i++) {
-		char *longer = format_string("%sdeb %s%s %s main\n", sources, trust(), mirror, suites[i]);
+		char *longer = format_string("%sdeb %s%s %s main\n", sources, trust(), mirror,
+					     suites[i]);
 
 		free(sources);
 		sources = longer;
@@ -147,8 +153,10 @@ static int configure(struct apt *apt, const char *mirror, struct log *log)
 					"Dir::Cache \"%s/cache\";\n"
 					"Dir::Etc::sourcelist \"%s/sources.list\";\n"
 					"Dir::Etc::sourceparts \"/nonexistent\";\n"
-					"%s", apt->folder, apt->folder, apt->folder,
-					geteuid() ? "" : "APT::Sandbox::User \"root\";\n"), log);
+					"%s",
+					apt->folder, apt->folder, apt->folder,
+					geteuid() ? "" : "APT::Sandbox::User \"root\";\n"),
+			  log);
 }
 
 static int apt_open(const char *cache, struct log *log, struct apt *apt)
@@ -167,8 +175,10 @@ static int apt_open(const char *cache, struct log *log, struct apt *apt)
 		rc = run_apt(apt, update, NULL, NULL);
 		log_progress_end(log);
 		if (rc > 0) {
-			log_error(log, "apt could not read the package lists of %s: check the network, "
-				  "or give --source a tarball or a tree", mirror);
+			log_error(log,
+				  "apt could not read the package lists of %s: check the network, "
+				  "or give --source a tarball or a tree",
+				  mirror);
 			rc = -ENETUNREACH;
 		}
 	}
@@ -189,8 +199,7 @@ static bool better(const char *text, struct kernel_version first, struct kernel_
 	    !kernel_version_parse(number, &version) ||
 	    strspn(number, "0123456789.") != strcspn(number, " _") ||
 	    kernel_version_compare(version, first) < 0 ||
-	    kernel_version_compare(version, last) > 0 ||
-	    kernel_version_compare(version, *best) < 0)
+	    kernel_version_compare(version, last) > 0 || kernel_version_compare(version, *best) < 0)
 		return false;
 	*best = version;
 	return true;
@@ -217,9 +226,10 @@ static int find_package(const struct apt *apt, struct kernel_version first,
 	free(output);
 	output = NULL;
 	if (!rc && !name) {
-		log_error(log, "the Debian mirror has no linux-source package from %u.%u to %u.%u: give "
-			  "--source a tarball or a tree", first.major, first.minor, last.major,
-			  last.minor);
+		log_error(log,
+			  "the Debian mirror has no linux-source package from %u.%u to %u.%u: give "
+			  "--source a tarball or a tree",
+			  first.major, first.minor, last.major, last.minor);
 		return -ENOENT;
 	}
 	show[3] = name;
@@ -280,9 +290,12 @@ static int download_into(const struct apt *apt, const char *folder, const char *
 	if (rc && rc != -EINTR) {
 		struct stat status;
 
-		log_error(log, "could not fetch %s %s%s: see above; check the network and the room on "
-			  "the disk, or give --source a tarball or a tree", package, version,
-			  deb && stat(deb, &status) == 0 ? " (it was downloaded, but not unpacked)" : "");
+		log_error(log,
+			  "could not fetch %s %s%s: see above; check the network and the room on "
+			  "the disk, or give --source a tarball or a tree",
+			  package, version,
+			  deb && stat(deb, &status) == 0 ? " (it was downloaded, but not unpacked)"
+							 : "");
 		rc = rc > 0 ? -EIO : rc;
 	}
 	free(wanted);

@@ -31,7 +31,8 @@ static int add_library(struct elf_needs *needs, const char *name)
 	return larger[needs->library_count] ? needs->library_count++, 0 : -ENOMEM;
 }
 
-static int read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct elf_needs *needs)
+static int read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+			struct elf_needs *needs)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
@@ -43,7 +44,8 @@ static int read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, str
 
 		if (!gelf_getdyn(data, i, &entry))
 			return -ENOEXEC;
-		if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH)
+		if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH &&
+		    entry.d_tag != DT_RPATH)
 			continue;
 		text = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
 		if (!text)

@@ -14,8 +14,8 @@
 #include "guest.h"
 
 #define EMULATOR_VERSION_MIN 10
-#define PROBE_BYTES 65536
-#define PROBE_TIMEOUT_S 20
+#define PROBE_BYTES	     65536
+#define PROBE_TIMEOUT_S	     20
 
 void guest_emulator_release(struct lab_emulator *emulator)
 {
@@ -32,7 +32,8 @@ static char *parse_version(const char *output)
 	return at ? strndup(at + 8, strspn(at + 8, "0123456789.")) : NULL;
 }
 
-static int find_emulator(const struct lab_arch *arch, struct log *log, struct lab_emulator *emulator)
+static int find_emulator(const struct lab_arch *arch, struct log *log,
+			 struct lab_emulator *emulator)
 {
 	const char *argv[] = { NULL, "--version", NULL };
 	char *output = NULL;
@@ -50,8 +51,10 @@ static int find_emulator(const struct lab_arch *arch, struct log *log, struct la
 		return 0;
 	if (rc == -EINTR)
 		return rc;
-	log_error(log, "guests need %s %d or newer, and %s%s: install it (Debian 12: apt-get install -t "
-		  "bookworm-backports %s; ci/setup does)", arch->emulator, EMULATOR_VERSION_MIN,
+	log_error(log,
+		  "guests need %s %d or newer, and %s%s: install it (Debian 12: apt-get install -t "
+		  "bookworm-backports %s; ci/setup does)",
+		  arch->emulator, EMULATOR_VERSION_MIN,
 		  emulator->version ? "this one is " : "there is none",
 		  emulator->version ? emulator->version : "", arch->package);
 	return -ENOENT;
@@ -75,9 +78,22 @@ static int write_firmware(const struct lab_arch *arch, const char *path)
 static char *run_probe(const struct lab_arch *arch, const struct lab_emulator *emulator,
 		       const char *firmware, const char *log_path)
 {
-	const char *argv[24] = { emulator->path, "-M", arch->machine_type, "-accel", "kvm", "-cpu",
-				 arch->cpu, "-m", "64M", "-nodefaults", "-no-user-config",
-				 "-display", "none", "-no-reboot", "-bios", firmware };
+	const char *argv[24] = { emulator->path,
+				 "-M",
+				 arch->machine_type,
+				 "-accel",
+				 "kvm",
+				 "-cpu",
+				 arch->cpu,
+				 "-m",
+				 "64M",
+				 "-nodefaults",
+				 "-no-user-config",
+				 "-display",
+				 "none",
+				 "-no-reboot",
+				 "-bios",
+				 firmware };
 	struct spawn spawn = { .argv = argv,
 			       .output_path = log_path,
 			       .timeout_s = PROBE_TIMEOUT_S };
@@ -92,9 +108,9 @@ static char *run_probe(const struct lab_arch *arch, const struct lab_emulator *e
 	if (rc == arch->probe_status)
 		return NULL;
 	tail = spawn_log_tail(log_path, 1);
-	reason = tail && *tail		? format_string("a test guest failed: %s", tail) :
-		 rc == -ETIMEDOUT	? strdup("a test guest did not run its first instruction") :
-					  format_string("a test guest ended with status %d", rc);
+	reason = tail && *tail	    ? format_string("a test guest failed: %s", tail)
+		 : rc == -ETIMEDOUT ? strdup("a test guest did not run its first instruction")
+				    : format_string("a test guest ended with status %d", rc);
 	free(tail);
 	return reason ? reason : strdup("no memory");
 }
@@ -105,8 +121,9 @@ static bool cached_probe(const char *path, const char *boot, const struct lab_em
 {
 	json_t *facts = json_load_file(path, 0, NULL);
 	const char *cached_boot, *version, *why = NULL;
-	bool valid = facts && !json_unpack(facts, "{s:s,s:s,s?:s}", "boot", &cached_boot, "version",
-					   &version, "reason", &why) &&
+	bool valid = facts &&
+		     !json_unpack(facts, "{s:s,s:s,s?:s}", "boot", &cached_boot, "version",
+				  &version, "reason", &why) &&
 		     !strcmp(cached_boot, boot) && !strcmp(version, emulator->version);
 
 	if (valid)
@@ -144,9 +161,9 @@ static char *probe(const struct lab_arch *arch, const struct lab_emulator *emula
 	    fs_read_value("", "/proc/sys/kernel/random/boot_id", &boot)) {
 		reason = strdup("it could not be tested");
 	} else if (!cached_probe(facts, boot, emulator, &reason)) {
-		reason = write_firmware(arch, firmware) ?
-				 strdup("the test guest could not be written") :
-				 run_probe(arch, emulator, firmware, log_path);
+		reason = write_firmware(arch, firmware)
+				 ? strdup("the test guest could not be written")
+				 : run_probe(arch, emulator, firmware, log_path);
 		keep_probe(facts, boot, emulator, reason);
 	}
 	free(facts);
@@ -160,8 +177,8 @@ static unsigned int host_cpus(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN) :
-							 CPU_COUNT(&set);
+	return sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN)
+						       : CPU_COUNT(&set);
 }
 
 /* Why not kvm; NULL: it can be taken. Caller frees. */

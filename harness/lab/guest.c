@@ -69,8 +69,9 @@ static void add_machine(const struct lab_guest *guest, struct arguments *argumen
 	bool split = uses_kvm(guest) && wants_remapping(guest);
 
 	add(arguments, strdup(guest->emulator));
-	add_pair(arguments, "-M", format_string("%s%s", guest->arch->machine_type,
-						split ? ",kernel-irqchip=split" : ""));
+	add_pair(arguments, "-M",
+		 format_string("%s%s", guest->arch->machine_type,
+			       split ? ",kernel-irqchip=split" : ""));
 	add(arguments, strdup("-nodefaults"));
 	add(arguments, strdup("-no-user-config"));
 	add(arguments, strdup("-no-reboot"));
@@ -86,8 +87,8 @@ static void add_cpus(const struct lab_guest *guest, struct arguments *arguments)
 
 static void add_memory(const struct lab_guest *guest, struct arguments *arguments)
 {
-	add_pair(arguments, "-m", format_string("%lluM",
-						(unsigned long long)guest->memory_bytes >> 20));
+	add_pair(arguments, "-m",
+		 format_string("%lluM", (unsigned long long)guest->memory_bytes >> 20));
 }
 
 /* APIC numbers above 255 reach devices only through interrupt remapping. */
@@ -127,14 +128,14 @@ static char *kernel_arguments(const struct lab_guest *guest)
 	char *quiet_cpus, *line;
 
 	quiet_cpus = guest->cpus > 1 ? format_string(" nohz_full=1-%u rcu_nocbs=1-%u",
-						     guest->cpus - 1, guest->cpus - 1) :
-				       strdup("");
-	line = quiet_cpus ? format_string("console=%s loglevel=5 panic=-1 oops=panic mitigations=off "
-					  "lpj=4000000 rcupdate.rcu_cpu_stall_timeout=%u %s%s%s%s%s%s",
-					  guest->arch->console, stall_s,
-					  guest->arch->kernel_arguments, quiet_cpus, *arm ? " " : "",
-					  arm, *more ? " " : "", more) :
-			    NULL;
+						     guest->cpus - 1, guest->cpus - 1)
+				     : strdup("");
+	line = quiet_cpus
+		       ? format_string("console=%s loglevel=5 panic=-1 oops=panic mitigations=off "
+				       "lpj=4000000 rcupdate.rcu_cpu_stall_timeout=%u %s%s%s%s%s%s",
+				       guest->arch->console, stall_s, guest->arch->kernel_arguments,
+				       quiet_cpus, *arm ? " " : "", arm, *more ? " " : "", more)
+		       : NULL;
 	free(quiet_cpus);
 	return line;
 }
@@ -147,12 +148,9 @@ static void add_kernel(const struct lab_guest *guest, struct arguments *argument
 }
 
 static const struct group groups[] = {
-	{ NULL, add_machine },
-	{ NULL, add_cpus },
-	{ NULL, add_memory },
-	{ wants_remapping, add_remapping },
-	{ NULL, add_console },
-	{ NULL, add_channel },
+	{ NULL, add_machine }, { NULL, add_cpus },
+	{ NULL, add_memory },  { wants_remapping, add_remapping },
+	{ NULL, add_console }, { NULL, add_channel },
 	{ NULL, add_kernel },
 };
 
@@ -186,7 +184,8 @@ char *guest_command_text(char *const *command)
 	char *text = strdup("");
 
 	for (; text && *command; command++) {
-		bool plain = **command && strcspn(*command, " \t'\"\\$&;|<>()*?") == strlen(*command);
+		bool plain = **command &&
+			     strcspn(*command, " \t'\"\\$&;|<>()*?") == strlen(*command);
 		char *longer = format_string("%s%s%s%s%s", text, *text ? " " : "", plain ? "" : "'",
 					     *command, plain ? "" : "'");
 

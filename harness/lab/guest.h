@@ -15,25 +15,25 @@
 #include "../../lib/log.h"
 #include "arch.h"
 
-#define GUEST_PORT "shootdown"	/* the virtio port's name */
+#define GUEST_PORT "shootdown" /* the virtio port's name */
 
 struct lab_guest {
 	const struct lab_arch *arch;
-	const char *emulator;		/* path */
+	const char *emulator; /* path */
 	const char *image, *initramfs;
-	const char *arm_arguments;	/* kernel arguments, may be NULL */
-	const char *arguments;		/* and more, may be NULL */
+	const char *arm_arguments; /* kernel arguments, may be NULL */
+	const char *arguments;	   /* and more, may be NULL */
 	const char *console_path;
-	const char *accel;		/* "kvm" or "tcg" */
+	const char *accel; /* "kvm" or "tcg" */
 	unsigned int cpus;
 	uint64_t memory_bytes;
-	int channel;			/* a connected stream socket that the emulator inherits */
+	int channel; /* a connected stream socket that the emulator inherits */
 };
 
 struct lab_emulator {
 	char *path;
-	char *version;		/* "10.0.2" */
-	const char *accel;	/* "kvm" or "tcg": what guests will run on */
+	char *version;	   /* "10.0.2" */
+	const char *accel; /* "kvm" or "tcg": what guests will run on */
 };
 
 /*

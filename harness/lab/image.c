@@ -14,8 +14,8 @@
 
 /* One file of the image. */
 struct member {
-	char *from;	/* on this machine */
-	char *to;	/* in the image, without '/' at its start */
+	char *from; /* on this machine */
+	char *to;   /* in the image, without '/' at its start */
 };
 
 struct members {
@@ -82,8 +82,9 @@ static char *find_in_runpath(const char *runpath, const char *user, const char *
 	while (runpath && *runpath) {
 		int length = strcspn(runpath, ":");
 		const char *rest = strncmp(runpath, "$ORIGIN", 7) ? NULL : runpath + 7;
-		char *path = rest ? format_string("%.*s%.*s/%s", origin, user, length - 7, rest, name) :
-				    format_string("%.*s/%s", length, runpath, name);
+		char *path = rest ? format_string("%.*s%.*s/%s", origin, user, length - 7, rest,
+						  name)
+				  : format_string("%.*s/%s", length, runpath, name);
 
 		if (path && fits(path, machine))
 			return path;
@@ -118,8 +119,10 @@ static int add_library(struct members *members, const struct elf_needs *needs, c
 	int rc;
 
 	if (!path) {
-		log_error(members->log, "%s needs the library %s for %s, which is in none of its "
-			  "folders: install it", user, name, members->arch->name);
+		log_error(members->log,
+			  "%s needs the library %s for %s, which is in none of its "
+			  "folders: install it",
+			  user, name, members->arch->name);
 		return -ENOENT;
 	}
 	rc = add_member(members, path,
@@ -138,8 +141,10 @@ static int add_interpreter(struct members *members, const struct elf_needs *need
 	int rc;
 
 	if (!path) {
-		log_error(members->log, "the loader %s for %s is not there: install the C library of "
-			  "that architecture", needs->interpreter, members->arch->name);
+		log_error(members->log,
+			  "the loader %s for %s is not there: install the C library of "
+			  "that architecture",
+			  needs->interpreter, members->arch->name);
 		return -ENOENT;
 	}
 	rc = add_member(members, path, strdup(needs->interpreter + 1));
@@ -154,12 +159,13 @@ static int add_libraries(struct members *members, const char *user)
 	int rc = elf_needs_read(user, &needs);
 
 	if (rc == -ENOEXEC)
-		return 0;	/* a script: its interpreter is the user's to add */
+		return 0; /* a script: its interpreter is the user's to add */
 	if (rc)
 		return rc;
 	if (needs.machine != members->arch->elf_machine) {
-		log_error(members->log, "%s is not a program for %s: give one that was built for it",
-			  user, members->arch->name);
+		log_error(members->log,
+			  "%s is not a program for %s: give one that was built for it", user,
+			  members->arch->name);
 		rc = -ENOEXEC;
 	}
 	if (!rc && needs.interpreter)
@@ -193,8 +199,9 @@ static int add_programs(struct members *members, const char *const *added)
 
 		if (!spawn_find(*added, &path))
 			path = strdup(*added);
-		rc = path ? add_program(members, path, strrchr(path, '/') ? strrchr(path, '/') + 1 :
-									    path) : -ENOMEM;
+		rc = path ? add_program(members, path,
+					strrchr(path, '/') ? strrchr(path, '/') + 1 : path)
+			  : -ENOMEM;
 		free(path);
 	}
 	return rc;
@@ -252,8 +259,9 @@ static int stage(const struct members *members, const char *staging, FILE *list)
  */
 static int pack(const char *staging, const char *list, const char *partial, struct log *log)
 {
-	const char *const argv[] = { "cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet",
-				     "--reproducible", "-O", partial, NULL };
+	const char *const argv[] = { "cpio", "-o",    "-H",	 "newc",
+				     "-R",   "0:0",   "--quiet", "--reproducible",
+				     "-O",   partial, NULL };
 	struct spawn spawn = { .argv = argv, .folder = staging, .input_path = list };
 	int rc = spawn_run(&spawn);
 

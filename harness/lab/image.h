@@ -23,8 +23,8 @@ int image_initramfs(const char *cache, const char *program, const char *const *a
 /* elf.c: what the loader needs to start a program. */
 struct elf_needs {
 	uint16_t machine;
-	char *interpreter;	/* NULL: none */
-	char *runpath;		/* NULL: none */
+	char *interpreter; /* NULL: none */
+	char *runpath;	   /* NULL: none */
 	char **libraries;
 	unsigned int library_count;
 };

@@ -45,8 +45,8 @@ static const char *next_line(const char *line)
 }
 
 /* The last line of text that sets the option and its value; NULL and "n" when there is none. */
-static const char *find_option(const char *text, const char *name, size_t name_length, const char **value,
-			size_t *value_length)
+static const char *find_option(const char *text, const char *name, size_t name_length,
+			       const char **value, size_t *value_length)
 {
 	const char *found = NULL;
 
@@ -85,8 +85,8 @@ char *config_mismatch(const char *fragment, const char *config, unsigned int lim
 		if (got_length == last_length && !strncmp(got, last, got_length))
 			continue;
 		longer = format_string("%s%s%.*s is %.*s, not %.*s", list ? list : "",
-				       list ? ", " : "", (int)name_length, name, (int)got_length, got,
-				       (int)last_length, last);
+				       list ? ", " : "", (int)name_length, name, (int)got_length,
+				       got, (int)last_length, last);
 		free(list);
 		list = longer;
 		count++;
@@ -130,8 +130,8 @@ int image_identify(const unsigned char *bytes, size_t length, char **release, ch
 		return split_banner(text, strnlen(text, length - offset), release, version);
 	}
 	/* the banner also exists as a format; the real one has a digit after it */
-	for (const unsigned char *at = bytes; (at = memmem(at, length - (at - bytes), banner,
-							   sizeof(banner) - 1));) {
+	for (const unsigned char *at = bytes;
+	     (at = memmem(at, length - (at - bytes), banner, sizeof(banner) - 1));) {
 		at += sizeof(banner) - 1;
 		text = (const char *)at;
 		if ((size_t)(at - bytes) < length && *at >= '0' && *at <= '9') {

@@ -37,27 +37,30 @@ extern const struct command lab_commands[];
  * the cache), booted boots times, and runs the plan in each boot.
  */
 struct lab_ab_request {
-	const char *series;		/* bundled series by name, a series folder, or "-" for none */
-	const char *const *arms;	/* NAME=PATCHFILES | NAME=git:REF | NAME=image:PATH; NULL at the end */
-	const char *source;		/* debian:X.Y, a tarball, a tree; NULL: the newest in the series' range */
-	const char *const *configs;	/* further option fragments, NULL at the end */
-	const char *arch;		/* "x86_64", "arm64"; NULL: the series' own, else this machine's */
-	const char *cache;		/* NULL: $XDG_CACHE_HOME/shootdown */
-	const char *accel;		/* "auto", "kvm", "tcg" */
-	const char *kernel_arguments;	/* added to the guest's command line; NULL: none */
-	const char *out;		/* folder for the results; NULL: ./shootdown-ab-<time> */
+	const char *series; /* bundled series by name, a series folder, or "-" for none */
+	const char *const
+		*arms; /* NAME=PATCHFILES | NAME=git:REF | NAME=image:PATH; NULL at the end */
+	const char
+		*source; /* debian:X.Y, a tarball, a tree; NULL: the newest in the series' range */
+	const char *const *configs; /* further option fragments, NULL at the end */
+	const char *arch;  /* "x86_64", "arm64"; NULL: the series' own, else this machine's */
+	const char *cache; /* NULL: $XDG_CACHE_HOME/shootdown */
+	const char *accel; /* "auto", "kvm", "tcg" */
+	const char *kernel_arguments; /* added to the guest's command line; NULL: none */
+	const char *out;	      /* folder for the results; NULL: ./shootdown-ab-<time> */
 	const struct plan *plan;
 	unsigned int cpus, boots, jobs;
-	uint64_t memory_bytes;		/* 0: worked out from the plan */
-	uint64_t boot_timeout_ns;	/* 0: worked out from the number of CPUs */
+	uint64_t memory_bytes;	  /* 0: worked out from the plan */
+	uint64_t boot_timeout_ns; /* 0: worked out from the number of CPUs */
 	uint64_t seed;
 };
 
-/* OUT/<arm>/boot-<k>/ are run folders (results/record.h) with console.log beside; OUT/lab.json tells how. */
+/* OUT/<arm>/boot-<k>/ are run folders (results/record.h) with console.log beside; OUT/lab.json
+ * tells how. */
 struct lab_ab_result {
 	char *out;
-	char **arm_folders;		/* OUT/<arm>, baseline first, NULL at the end */
-	unsigned int failed_boots;	/* a failure is named in the boot's boot.json and was logged */
+	char **arm_folders;	   /* OUT/<arm>, baseline first, NULL at the end */
+	unsigned int failed_boots; /* a failure is named in the boot's boot.json and was logged */
 	int exit_code;
 };
 
@@ -67,6 +70,7 @@ void lab_ab_release(struct lab_ab_result *result);
 
 /* The rows that lab_ab_request_from() reads; "seed" is among PLAN_OPTIONS, too. */
 extern const char *const lab_arch_choices[], *const lab_accel_choices[];
+/* clang-format off */
 #define LAB_GUEST_OPTIONS                                                                         \
 	{ .name = "arm",                                                                          \
 	  .type = OPTION_STRING,                                                                  \
@@ -145,14 +149,17 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .fallback = "1",                                                                        \
 	  .metavar = "SEED",                                                                      \
 	  .help = "decides the order of boots, points and repetitions" }
+/* clang-format on */
 
 /* Fills all but series and plan from such rows; strings are borrowed from values. */
 void lab_ab_request_from(const struct option_values *values, struct lab_ab_request *request);
 
-/* Prints the plan, the order of the boots and the guests' command lines; makes nothing. As lab_ab(). */
+/* Prints the plan, the order of the boots and the guests' command lines; makes nothing. As
+ * lab_ab(). */
 int lab_ab_describe(const struct lab_ab_request *request, FILE *out, struct log *log);
 
-/* Process 1 of a guest: mounts what is needed, takes its job from the channel, does it, powers off. */
+/* Process 1 of a guest: mounts what is needed, takes its job from the channel, does it, powers off.
+ */
 int lab_agent(void);
 
 #endif

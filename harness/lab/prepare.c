@@ -98,7 +98,8 @@ int prepare_kernel(struct lab_prepared *prepared, unsigned int index, struct log
 	if (prepared->kernels[index].image)
 		return 0;
 	if (image)
-		return kernel_from_image(image, prepared->series.arch, log, &prepared->kernels[index]);
+		return kernel_from_image(image, prepared->series.arch, log,
+					 &prepared->kernels[index]);
 	return with_request(prepared, index, build_kernel, log);
 }
 

@@ -8,9 +8,9 @@
 #include "source.h"
 
 struct lab_setup {
-	const char *series_name;	/* a series, a folder, or "-" */
-	const char *const *arms;	/* as --arm has them; NULL at the end */
-	const char *source;		/* NULL: the series' default */
+	const char *series_name; /* a series, a folder, or "-" */
+	const char *const *arms; /* as --arm has them; NULL at the end */
+	const char *source;	 /* NULL: the series' default */
 	const char *const *configs;
 	const char *arch;
 	const char *cache;
@@ -20,9 +20,9 @@ struct lab_setup {
 struct lab_prepared {
 	const struct lab_setup *setup;
 	char *cache;
-	struct lab_series series;	/* with the arms given by hand */
-	struct lab_source source;	/* identity NULL: not needed yet */
-	struct lab_kernel *kernels;	/* one an arm; image NULL: not built yet */
+	struct lab_series series;   /* with the arms given by hand */
+	struct lab_source source;   /* identity NULL: not needed yet */
+	struct lab_kernel *kernels; /* one an arm; image NULL: not built yet */
 };
 
 /*
@@ -35,7 +35,8 @@ int prepare_arms(const struct lab_setup *setup, struct log *log, struct lab_prep
 /* Opens the source; fresh: ask the mirror even when the cache has one. */
 int prepare_source(struct lab_prepared *prepared, bool fresh, struct log *log);
 
-/* Can the arm's kernel be made: its commit is there, its patches apply? Asked before any is built. */
+/* Can the arm's kernel be made: its commit is there, its patches apply? Asked before any is built.
+ */
 int prepare_check(struct lab_prepared *prepared, unsigned int index, struct log *log);
 
 /* Builds one arm's kernel, or finds it. */

@@ -57,8 +57,8 @@ struct job {
 	struct reproduction *reproduction;
 	struct log *log;
 	double scale;
-	char *out;		/* OUT/test-T-N-cpus/ are lab folders */
-	int exit_code;		/* the worst of the lab's */
+	char *out;     /* OUT/test-T-N-cpus/ are lab folders */
+	int exit_code; /* the worst of the lab's */
 };
 
 /* Which exit code says more: a failure of the kernel first, then the end by a signal (128 + N). */
@@ -270,8 +270,10 @@ static int check_arguments(const char *const *arguments, unsigned int count, dou
 		return EXIT_USAGE;
 	}
 	if (!(scale > 0 && scale <= SCALE_MAX)) {
-		log_error(log, "--scale %g is out of range; give a part of the published size above 0 "
-			  "and up to %g", scale, SCALE_MAX);
+		log_error(log,
+			  "--scale %g is out of range; give a part of the published size above 0 "
+			  "and up to %g",
+			  scale, SCALE_MAX);
 		return EXIT_USAGE;
 	}
 	return EXIT_DONE;
@@ -281,7 +283,9 @@ int reproduce_run(const struct option_values *values, const char *const *argumen
 		  unsigned int count, FILE *out, struct log *log)
 {
 	struct job job = {
-		.values = values, .log = log, .scale = option_real(values, "scale"),
+		.values = values,
+		.log = log,
+		.scale = option_real(values, "scale"),
 	};
 	struct reference *reference;
 	int exit_code = check_arguments(arguments, count, job.scale, log);

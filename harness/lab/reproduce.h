@@ -13,7 +13,8 @@
 
 extern const struct option_row reproduce_options[];
 
-/* arguments: the series. The table goes to out, messages to log; returns an exit code (lib/status.h). */
+/* arguments: the series. The table goes to out, messages to log; returns an exit code
+ * (lib/status.h). */
 int reproduce_run(const struct option_values *values, const char *const *arguments,
 		  unsigned int count, FILE *out, struct log *log);
 

@@ -69,8 +69,9 @@ static int take_arm(struct lab_series *series, struct lab_arm *arm, struct log *
 {
 	struct lab_arm *larger;
 
-	if (!*arm->name || strspn(arm->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					     "0123456789_.+-") != strlen(arm->name) ||
+	if (!*arm->name ||
+	    strspn(arm->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			      "0123456789_.+-") != strlen(arm->name) ||
 	    *arm->name == '.' || *arm->name == '-') {
 		log_error(log, "\"%s\" is no name for an arm: use letters, digits and _ . + -",
 			  arm->name);
@@ -112,7 +113,8 @@ static int add_patch(struct lab_arm *arm, char *path, bool reverse, struct log *
 }
 
 /* "[args: a b]" at *text; moves over it. */
-static int take_arguments(struct lab_arm *arm, const char **text, const char *where, struct log *log)
+static int take_arguments(struct lab_arm *arm, const char **text, const char *where,
+			  struct log *log)
 {
 	static const char opening[] = "[args:";
 	const char *start, *end;
@@ -279,9 +281,11 @@ static void say_unknown(const char *name, struct log *log)
 		free(list);
 		list = longer;
 	}
-	log_error(log, "there is no series \"%s\"%s%s%s. Bundled: %s. A folder of your own is given "
-		  "by its path, and \"-\" stands for none (give --arm then)", name,
-		  nearest ? " (did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?)" : "",
+	log_error(log,
+		  "there is no series \"%s\"%s%s%s. Bundled: %s. A folder of your own is given "
+		  "by its path, and \"-\" stands for none (give --arm then)",
+		  name, nearest ? " (did you mean \"" : "", nearest ? nearest : "",
+		  nearest ? "\"?)" : "",
 		  list && *list ? list : "none (is SHOOTDOWN_PATCHES right?)");
 	free(list);
 	for (unsigned int i = 0; i < count; i++)
@@ -314,7 +318,8 @@ static int find_bundled(struct lab_series *series, const char *name, const struc
 	return -ENOENT;
 }
 
-/* A folder given by its path: the architecture is the name of the folder above, when that is one. */
+/* A folder given by its path: the architecture is the name of the folder above, when that is one.
+ */
 static int find_folder(struct lab_series *series, const char *path, const struct lab_arch *arch)
 {
 	char *full = realpath(path, NULL), *copy;
@@ -352,7 +357,8 @@ int series_open(const char *name, const char *arch_name, struct log *log, struct
 		return rc;
 	if (!found.arch)
 		found.arch = arch ? arch : lab_arch_find(NULL);
-	found.name = strdup(found.folder && strchr(name, '/') ? strrchr(found.folder, '/') + 1 : name);
+	found.name = strdup(found.folder && strchr(name, '/') ? strrchr(found.folder, '/') + 1
+							      : name);
 	if (!found.name) {
 		rc = -ENOMEM;
 	} else if (!found.arch) {
@@ -442,7 +448,8 @@ int series_add_arm(struct lab_series *series, const char *text, struct log *log)
 	int rc;
 
 	if (!equals) {
-		log_error(log, "--arm \"%s\" is not NAME=PATCHFILES, NAME=git:REF or NAME=image:PATH",
+		log_error(log,
+			  "--arm \"%s\" is not NAME=PATCHFILES, NAME=git:REF or NAME=image:PATH",
 			  text);
 		return -EINVAL;
 	}

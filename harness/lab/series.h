@@ -28,9 +28,9 @@ struct lab_arm {
 	char *name;
 	struct lab_patch *patches;
 	unsigned int patch_count;
-	char *arguments;	/* kernel arguments; NULL: none */
-	char *git_ref;		/* of the source tree; NULL: the source as it is */
-	char *image;		/* a kernel that is there already; NULL: built */
+	char *arguments; /* kernel arguments; NULL: none */
+	char *git_ref;	 /* of the source tree; NULL: the source as it is */
+	char *image;	 /* a kernel that is there already; NULL: built */
 };
 
 struct kernel_version {
@@ -38,10 +38,10 @@ struct kernel_version {
 };
 
 struct lab_series {
-	char *name;			/* "-" when there is none */
-	char *folder;			/* NULL when there is none */
+	char *name;   /* "-" when there is none */
+	char *folder; /* NULL when there is none */
 	const struct lab_arch *arch;
-	char *cover;			/* NULL when there is none */
+	char *cover; /* NULL when there is none */
 	bool has_base;
 	struct kernel_version first, last;
 	struct lab_arm *arms;

@@ -111,7 +111,8 @@ static int open_tree(const char *path, struct log *log, struct lab_source *sourc
 			continue;
 		snprintf(facts, sizeof(facts), "%" PRIdMAX " %" PRIdMAX ".%09ld",
 			 (intmax_t)entry->fts_statp->st_size,
-			 (intmax_t)entry->fts_statp->st_mtim.tv_sec, entry->fts_statp->st_mtim.tv_nsec);
+			 (intmax_t)entry->fts_statp->st_mtim.tv_sec,
+			 entry->fts_statp->st_mtim.tv_nsec);
 		content_key_text(&key, "file", entry->fts_path + strlen(full));
 		content_key_text(&key, "facts", facts);
 	}
@@ -154,14 +155,16 @@ static int set_commit(struct lab_source *source, const char *ref, const char *co
 static int resolve(const char *git_folder, const char *ref, struct log *log, char **commit)
 {
 	char *wanted = format_string("%s^{commit}", ref);
-	const char *const argv[] = { "git", "rev-parse", "--verify", "--quiet", "--end-of-options",
+	const char *const argv[] = { "git",  "rev-parse", "--verify", "--quiet", "--end-of-options",
 				     wanted, NULL };
 	int rc = wanted ? ask_git(git_folder, argv, commit) : -ENOMEM;
 
 	free(wanted);
 	if (rc > 0) {
-		log_error(log, "%s has no commit \"%s\": \"git branch -a\" and \"git log\" there show "
-			  "what it has", git_folder, ref);
+		log_error(log,
+			  "%s has no commit \"%s\": \"git branch -a\" and \"git log\" there show "
+			  "what it has",
+			  git_folder, ref);
 		return -EINVAL;
 	}
 	return rc;
@@ -222,8 +225,10 @@ static int open_path(const char *path, struct log *log, struct lab_source *sourc
 		rc = -ENOMEM;
 	} else if (stat(path, &status)) {
 		rc = -errno;
-		log_error(log, "there is no source \"%s\" (%s): give debian:X.Y, a tarball, a tree or a "
-			  "git tree", path, strerror(errno));
+		log_error(log,
+			  "there is no source \"%s\" (%s): give debian:X.Y, a tarball, a tree or a "
+			  "git tree",
+			  path, strerror(errno));
 	} else if (S_ISREG(status.st_mode)) {
 		rc = open_tarball(path, log, source);
 	} else if (!access(git, F_OK)) {
@@ -248,8 +253,10 @@ int source_open(const char *spec, const struct lab_series *series, const char *c
 	if (!spec && series->has_base)
 		return open_debian(series->first, series->last, cache, fresh, log, source);
 	if (!spec) {
-		log_error(log, "without a series there is no default source: give --source debian:X.Y, a "
-			  "tarball or a tree");
+		log_error(
+			log,
+			"without a series there is no default source: give --source debian:X.Y, a "
+			"tarball or a tree");
 		return -EINVAL;
 	}
 	if (strncmp(spec, "debian:", 7))
@@ -271,18 +278,17 @@ static int show_progress(void *context)
 static int run_unpack(const char *const *argv, const char *const *environment, const char *label,
 		      struct log *log)
 {
-	struct spawn spawn = { .argv = argv,
-			       .environment = environment,
-			       .tick = show_progress,
-			       .tick_context = log };
+	struct spawn spawn = {
+		.argv = argv, .environment = environment, .tick = show_progress, .tick_context = log
+	};
 	int rc;
 
 	show_progress(log);
 	rc = spawn_run(&spawn);
 	log_progress_end(log);
 	if (rc > 0 || rc == -ENOENT) {
-		log_error(log, "could not unpack %s with %s: %s", label, argv[0], rc > 0 ?
-			  "see its message above (is the disk full?)" : "install it");
+		log_error(log, "could not unpack %s with %s: %s", label, argv[0],
+			  rc > 0 ? "see its message above (is the disk full?)" : "install it");
 		rc = -EIO;
 	}
 	return rc;
@@ -297,9 +303,16 @@ static int unpack_git(const struct lab_source *source, const char *folder, const
 	char *git_row = format_string("GIT_DIR=%s", source->path);
 	const char *const environment[] = { index_row, folder_row, git_row, NULL };
 	const char *const refresh[] = { "git", "update-index", "-q", "--refresh", NULL };
-	const char *const checkout[] = { "git", "-c", "core.sparseCheckout=false", "-c",
-					 "core.autocrlf=false", "read-tree", "--reset", "-u",
-					 source->commit, NULL };
+	const char *const checkout[] = { "git",
+					 "-c",
+					 "core.sparseCheckout=false",
+					 "-c",
+					 "core.autocrlf=false",
+					 "read-tree",
+					 "--reset",
+					 "-u",
+					 source->commit,
+					 NULL };
 	struct spawn spawn = { .argv = refresh, .folder = folder, .environment = environment };
 	int rc = index_row && folder_row && git_row ? 0 : -ENOMEM;
 
@@ -316,18 +329,22 @@ static int unpack_git(const struct lab_source *source, const char *folder, const
 int source_unpack(const struct lab_source *source, const char *folder, const char *index,
 		  struct log *log)
 {
-	const char *const untar[] = { "tar", "-xf", source->path, "--strip-components=1",
-				      "--no-same-owner", "-C", folder, NULL };
+	const char *const untar[] = {
+		"tar", "-xf",  source->path, "--strip-components=1", "--no-same-owner",
+		"-C",  folder, NULL
+	};
 	char *inside = format_string("%s/.", source->path);
-	const char *const copy[] = { "cp", "-R", "--preserve=mode,timestamps,links",
-				     "--reflink=auto", inside, folder, NULL };
+	const char *const copy[] = {
+		"cp",	"-R", "--preserve=mode,timestamps,links", "--reflink=auto", inside,
+		folder, NULL
+	};
 	int rc = inside ? 0 : -ENOMEM;
 
 	if (!rc && source->kind == LAB_SOURCE_GIT)
 		rc = unpack_git(source, folder, index, log);
 	else if (!rc)
-		rc = run_unpack(source->kind == LAB_SOURCE_TARBALL ? untar : copy, NULL, source->label,
-				log);
+		rc = run_unpack(source->kind == LAB_SOURCE_TARBALL ? untar : copy, NULL,
+				source->label, log);
 	free(inside);
 	return rc;
 }

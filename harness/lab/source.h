@@ -17,18 +17,18 @@
 #include "series.h"
 
 enum lab_source_kind {
-	LAB_SOURCE_TARBALL,	/* Debian's too */
+	LAB_SOURCE_TARBALL, /* Debian's too */
 	LAB_SOURCE_TREE,
 	LAB_SOURCE_GIT,
 };
 
 struct lab_source {
 	enum lab_source_kind kind;
-	char *path;	/* the tarball, the tree, or for git the repository's .git folder */
+	char *path; /* the tarball, the tree, or for git the repository's .git folder */
 	char *identity;
-	char *commit;	/* git only */
-	char *label;	/* for messages: "linux-source-7.3 7.3.4-1" */
-	char *key;	/* names the work tree: a git repository has one for all its commits */
+	char *commit; /* git only */
+	char *label;  /* for messages: "linux-source-7.3 7.3.4-1" */
+	char *key;    /* names the work tree: a git repository has one for all its commits */
 };
 
 /*

@@ -57,14 +57,18 @@ static bool inside(const char *name, size_t length)
 	return fine;
 }
 
-/* Adds the files a patch names: "--- a/x", "+++ b/x", "rename from x", ... -EINVAL when it names none. */
+/* Adds the files a patch names: "--- a/x", "+++ b/x", "rename from x", ... -EINVAL when it names
+ * none. */
 static int patch_names(const char *path, struct names *names)
 {
 	static const struct {
 		const char *label;
-		bool prefixed;		/* a/ or b/ comes before the name */
-	} labels[] = { { "--- ", true },	  { "+++ ", true },	     { "rename from ", false },
-		       { "rename to ", false }, { "copy to ", false } };
+		bool prefixed; /* a/ or b/ comes before the name */
+	} labels[] = { { "--- ", true },
+		       { "+++ ", true },
+		       { "rename from ", false },
+		       { "rename to ", false },
+		       { "copy to ", false } };
 	char *text, *rest, *line;
 	bool found = false;
 	int rc = fs_read("", path, &text, NULL);
@@ -94,7 +98,8 @@ static int patch_names(const char *path, struct names *names)
 /* Copies from FOLDER/name to FOLDER/name; folders above are made. */
 static int copy_between(const char *from, const char *to, const char *name)
 {
-	char *source = format_string("%s/%s", from, name), *target = format_string("%s/%s", to, name);
+	char *source = format_string("%s/%s", from, name),
+	     *target = format_string("%s/%s", to, name);
 	char *slash = target ? strrchr(target, '/') : NULL;
 	int rc = source && target ? 0 : -ENOMEM;
 
@@ -193,9 +198,10 @@ static void say_refused(const struct work_tree *tree, const struct lab_arm *arm,
 
 	if (error && !strncmp(reason, "patch failed: ", 14))
 		reason += 14;
-	log_error(log, "arm %s: the patch %s%s does not apply to Linux %s: %.*s; nothing was changed. "
-		  "Make it for this kernel, or choose another with --source", arm->name,
-		  patch->reverse ? "-R " : "", patch->path, tree->version,
+	log_error(log,
+		  "arm %s: the patch %s%s does not apply to Linux %s: %.*s; nothing was changed. "
+		  "Make it for this kernel, or choose another with --source",
+		  arm->name, patch->reverse ? "-R " : "", patch->path, tree->version,
 		  (int)strcspn(reason, "\n"), reason);
 	free(text);
 }
@@ -206,13 +212,13 @@ static int apply_one(const struct work_tree *tree, const struct lab_arm *arm,
 	/* a repository above the cache must not change what names mean */
 	char *ceiling = format_string("GIT_CEILING_DIRECTORIES=%s", tree->folder);
 	char *output = part(tree, "apply.log"), *full = realpath(patch->path, NULL);
-	const char *const argv[] = { "git", "apply", "--whitespace=nowarn", full,
-				     patch->reverse ? "-R" : NULL, NULL };
+	const char *const argv[] = {
+		"git", "apply", "--whitespace=nowarn", full, patch->reverse ? "-R" : NULL, NULL
+	};
 	const char *const environment[] = { ceiling, "LC_ALL=C", NULL };
-	struct spawn spawn = { .argv = argv,
-			       .folder = scratch,
-			       .environment = environment,
-			       .output_path = output };
+	struct spawn spawn = {
+		.argv = argv, .folder = scratch, .environment = environment, .output_path = output
+	};
 	int rc = ceiling && output && full ? 0 : -ENOMEM;
 
 	if (!rc) {
@@ -248,8 +254,7 @@ static int put_file(const struct work_tree *tree, const char *from, const char *
 		rc = have ? 0 : unlink(path) ? -errno : 0;
 	else if (want)
 		rc = want;
-	else if (have || wanted_length != present_length ||
-		 memcmp(wanted, present, wanted_length))
+	else if (have || wanted_length != present_length || memcmp(wanted, present, wanted_length))
 		rc = copy_between(from, tree->src, name);
 out:
 	free(wanted_path);
@@ -304,8 +309,10 @@ static int apply_all(struct work_tree *tree, const struct lab_arm *arm, const ch
 		rc = patch_names(arm->patches[i].path, touched);
 		if (!rc)
 			continue;
-		log_error(log, "arm %s: %s is no patch (or names files outside of the tree): git "
-			  "format-patch makes them", arm->name, arm->patches[i].path);
+		log_error(log,
+			  "arm %s: %s is no patch (or names files outside of the tree): git "
+			  "format-patch makes them",
+			  arm->name, arm->patches[i].path);
 		return rc;
 	}
 	if (!rc)
@@ -319,7 +326,8 @@ static int apply_all(struct work_tree *tree, const struct lab_arm *arm, const ch
 	return rc;
 }
 
-static int set_or_check(struct work_tree *tree, const struct lab_arm *arm, bool set, struct log *log)
+static int set_or_check(struct work_tree *tree, const struct lab_arm *arm, bool set,
+			struct log *log)
 {
 	struct names touched = { 0 }, list = { 0 };
 	char *scratch = part(tree, "scratch");
@@ -358,10 +366,11 @@ static char *read_version(const char *src)
 	if (path && !fs_read("", path, &text, NULL)) {
 		at = strstr(text, "VERSION = ");
 		if (at)
-			sscanf(at, "VERSION = %u PATCHLEVEL = %u SUBLEVEL = %u", &major, &minor, &sub);
+			sscanf(at, "VERSION = %u PATCHLEVEL = %u SUBLEVEL = %u", &major, &minor,
+			       &sub);
 	}
-	version = sub ? format_string("%u.%u.%u", major, minor, sub) :
-			format_string("%u.%u", major, minor);
+	version = sub ? format_string("%u.%u.%u", major, minor, sub)
+		      : format_string("%u.%u", major, minor);
 	free(path);
 	free(text);
 	return version;

@@ -21,11 +21,12 @@
 
 struct work_tree {
 	char *folder, *src, *build;
-	char *version;		/* the source's own, "7.3.4"; for messages */
+	char *version; /* the source's own, "7.3.4"; for messages */
 	int lock;
 };
 
-/* Opens the work tree, unpacking the source when it is new; holds its lock. Negative errno, said. */
+/* Opens the work tree, unpacking the source when it is new; holds its lock. Negative errno, said.
+ */
 int tree_open(const struct lab_source *source, const struct lab_arch *arch, const char *cache,
 	      struct log *log, struct work_tree *tree);
 void tree_close(struct work_tree *tree);
