@@ -49,25 +49,30 @@ struct plan_request {
 	const char *cpu_list;
 };
 
-/* The options that make a request, for the tables of run, lab ab and reproduce. */
+/*
+ * The options that make a request: all of them for run and lab ab; how long it takes
+ * alone for reproduce, whose points are those of the published tests.
+ */
 /* clang-format off */
-#define PLAN_OPTIONS                                                                              \
+#define PLAN_LENGTH_OPTIONS                                                                       \
 	{ .name = "runs", .type = OPTION_UINT, .fallback = "5", .min = 1, .max = 1000000,         \
-	  .metavar = "N", .help = "repetitions of each point" },                                  \
-	{ .name = "duration", .type = OPTION_DURATION, .max = 31536000000000000ULL,               \
-	  .metavar = "T", .help = "go round the points until this time is up, instead of --runs" },\
+	  .metavar = "N", .help = "repetitions of each point (in each boot)" },                   \
 	{ .name = "timeout", .type = OPTION_DURATION, .fallback = "10m", .min = 1000000000,       \
 	  .max = 31536000000000000ULL, .metavar = "T", .help = "limit of one repetition" },       \
+	{ .name = "seed", .type = OPTION_UINT, .fallback = "1", .metavar = "S",                   \
+	  .help = "seed of the order and of page contents" }
+#define PLAN_OPTIONS                                                                              \
+	PLAN_LENGTH_OPTIONS,                                                                      \
+	{ .name = "duration", .type = OPTION_DURATION, .max = 31536000000000000ULL,               \
+	  .metavar = "T", .help = "go round the points until this time is up, instead of --runs" },\
 	{ .name = "set", .type = OPTION_STRING, .many = true, .metavar = "OPTION=VALUE",          \
 	  .help = "a stressor's option, [STRESSOR.]OPTION=VALUE[,VALUE...]; several values make " \
 		  "several points" },                                                             \
 	{ .name = "counter", .type = OPTION_STRING, .many = true, .metavar = "NAME",              \
-	  .help = "read this source of counts as well (see COUNTERS), or all" },                             \
+	  .help = "read this source of counts as well (see COUNTERS), or all" },                  \
 	{ .name = "event", .type = OPTION_STRING, .many = true, .metavar = "EVENT",               \
 	  .help = "count a perf event or tracepoint, NAME[@cpu|@task] or "                        \
-		  "SYSTEM:NAME[/FILTER/]" },                                                      \
-	{ .name = "seed", .type = OPTION_UINT, .fallback = "1", .metavar = "S",                   \
-	  .help = "seed of the order and of page contents" }
+		  "SYSTEM:NAME[/FILTER/]" }
 /* clang-format on */
 
 /* Fills what PLAN_OPTIONS say; strings and lists are borrowed from values. */

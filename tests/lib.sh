@@ -18,14 +18,15 @@ check() {
 	if "$@" > "$work/output" 2>&1; then ok "$name"; else not_ok "$name" "$(tail -n 5 "$work/output")"; fi
 }
 
-# expect NAME CODE WORDS COMMAND...: the exit code must be CODE, and WORDS (a fixed string) must be said
+# expect NAME CODE WORDS COMMAND...: the exit code must be CODE, and WORDS (a fixed string) must be
+# said; what was said stays in $work/said
 expect() {
 	name=$1 code=$2 words=$3 got=0; shift 3
-	"$@" > "$work/output" 2>&1 || got=$?
+	"$@" > "$work/said" 2>&1 || got=$?
 	if [ "$got" -ne "$code" ]; then
-		not_ok "$name" "exit code $got, not $code" "$(tail -n 5 "$work/output")"
-	elif ! grep -qF -- "$words" "$work/output"; then
-		not_ok "$name" "not said: $words" "$(tail -n 5 "$work/output")"
+		not_ok "$name" "exit code $got, not $code" "$(tail -n 5 "$work/said")"
+	elif ! grep -qF -- "$words" "$work/said"; then
+		not_ok "$name" "not said: $words" "$(tail -n 5 "$work/said")"
 	else
 		ok "$name"
 	fi

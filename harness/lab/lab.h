@@ -10,6 +10,7 @@
  *   tree.c     a source unpacked, patched and restored file by file
  *   build.c    tree + configuration + patches -> image, content-addressed; kconfig.c
  *   image.c    initramfs from a binary and its shared libraries; elf.c
+ *   memory.c   a guest's nodes and CXL memory: --numa, --cxl
  *   guest.c    the emulator's command line; emulator.c: which one, does kvm work
  *   boot.c     one boot: start, feed the job, collect records, watch the clock
  *   console.c  what in a console log is a failure, and its name
@@ -28,6 +29,7 @@
 #include "../../lib/log.h"
 #include "../plan.h"
 #include "../run.h"
+#include "memory.h"
 
 /* Commands of "shootdown lab" (lib/command.h); NULL name at the end. */
 extern const struct command lab_commands[];
@@ -51,6 +53,7 @@ struct lab_ab_request {
 	const struct plan *plan;
 	unsigned int cpus, boots, jobs;
 	uint64_t memory_bytes;	  /* 0: worked out from the plan */
+	const char *numa, *cxl;	  /* as memory.h has them; NULL: none */
 	uint64_t boot_timeout_ns; /* 0: worked out from the number of CPUs */
 	uint64_t seed;
 };
@@ -68,7 +71,7 @@ struct lab_ab_result {
 int lab_ab(const struct lab_ab_request *request, struct log *log, struct lab_ab_result *result);
 void lab_ab_release(struct lab_ab_result *result);
 
-/* The rows that lab_ab_request_from() reads; "seed" is among PLAN_OPTIONS, too. */
+/* The rows that lab_ab_request_from() reads, besides "seed" of PLAN_OPTIONS. */
 extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 /* clang-format off */
 #define LAB_GUEST_OPTIONS                                                                         \
@@ -113,6 +116,7 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .max = 1ULL << 42,                                                                      \
 	  .metavar = "SIZE",                                                                      \
 	  .help = "memory of each guest (default: what the plan needs)" },                        \
+	LAB_MEMORY_OPTIONS,                                                                       \
 	{ .name = "accel",                                                                        \
 	  .type = OPTION_CHOICE,                                                                  \
 	  .fallback = "auto",                                                                     \
@@ -142,13 +146,6 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .type = OPTION_STRING,                                                                  \
 	  .metavar = "DIR",                                                                       \
 	  .help = "new folder for the results (default: shootdown-ab-TIME)" }
-#define LAB_AB_OPTIONS                                                                            \
-	LAB_GUEST_OPTIONS,                                                                        \
-	{ .name = "seed",                                                                         \
-	  .type = OPTION_UINT,                                                                    \
-	  .fallback = "1",                                                                        \
-	  .metavar = "SEED",                                                                      \
-	  .help = "decides the order of boots, points and repetitions" }
 /* clang-format on */
 
 /* Fills all but series and plan from such rows; strings are borrowed from values. */

@@ -33,20 +33,14 @@ const struct option_row reproduce_options[] = {
 	  .fallback = "1",
 	  .metavar = "F",
 	  .help = "size of the tests as a part of the published size, such as 0.05" },
-	{ .name = "runs",
-	  .type = OPTION_UINT,
-	  .fallback = "5",
-	  .min = 1,
-	  .max = 100000,
-	  .metavar = "N",
-	  .help = "repetitions in each boot" },
+	PLAN_LENGTH_OPTIONS,
 	{ .name = "format",
 	  .type = OPTION_CHOICE,
 	  .fallback = "text",
 	  .choices = render_formats,
 	  .metavar = "FORMAT",
 	  .help = "form of the table" },
-	LAB_AB_OPTIONS,
+	LAB_GUEST_OPTIONS,
 	{ .name = NULL },
 };
 
@@ -104,6 +98,7 @@ static int plan_test(const struct job *job, const struct reference_test *test, s
 		.stressors = stressors,
 		.settings = (const char *const *)settings,
 		.repetitions = (unsigned int)option_uint(job->values, "runs"),
+		.timeout_ns = option_uint(job->values, "timeout"),
 		.seed = option_uint(job->values, "seed"),
 	};
 	int ret = settings ? 0 : -ENOMEM;
