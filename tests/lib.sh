@@ -2,6 +2,8 @@
 # For tests in shell: one line a test, "ok - NAME", "not ok - NAME" or "skip - NAME # REASON",
 # which ci/check counts. The exit status is what automake wants: 0, 1, or 77 when all were skipped.
 
+# The program under test. Series and published tables are found beside it.
+: "${SHOOTDOWN:?set it to the shootdown program under test}"
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
 cleanup() { rm -rf "$work"; }
