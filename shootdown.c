@@ -2,6 +2,7 @@
 /* The command table, and main(): the only place that exits and owns standard output. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,13 +99,37 @@ static bool asks(const char *word, const char *longest, const char *shortest)
 	return !strcmp(word, longest) || !strcmp(word, shortest);
 }
 
+/*
+ * A standard stream that the caller closed would be the next file that is opened:
+ * a record, a pipe. Standard output is made unwritable, so that a result that
+ * nobody can get is an error.
+ */
+static void keep_streams(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_RDWR : O_RDONLY) != fd)
+			_exit(EXIT_BROKEN);
+}
+
+/* Everything was written, or the exit code says that it was not. */
+static int finish(int code, struct log *log)
+{
+	log_progress_end(log);
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	log_error(log, "cannot write to standard output");
+	return EXIT_BROKEN;
+}
+
 int main(int argc, char **argv)
 {
 	enum log_level level = LOG_LEVEL_INFO;
 	struct log log;
 	int code;
 
-	if (getpid() == 1)
+	keep_streams();
+	/* the name under which the kernel starts it; any other process 1 is a container's */
+	if (getpid() == 1 && !strcmp(argv[0], "/init"))
 		return lab_agent();
 	while (argc > 1 && (asks(argv[1], "--quiet", "-q") || asks(argv[1], "--verbose", "-v"))) {
 		level = asks(argv[1], "--quiet", "-q") ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
@@ -115,20 +140,15 @@ int main(int argc, char **argv)
 	spawn_catch_signals();
 	if (argc > 1 && asks(argv[1], "--version", "-V")) {
 		printf("shootdown %s\n", PACKAGE_VERSION);
-		return EXIT_DONE;
+		return finish(EXIT_DONE, &log);
 	}
 	if (argc < 2 || asks(argv[1], "--help", "-h")) {
 		char *const words[] = { "help", NULL };
 
 		code = commands_dispatch(commands, "shootdown", 1, words,
 					 argc < 2 ? stderr : stdout, &log);
-		return argc < 2 ? EXIT_USAGE : code;
+		return finish(argc < 2 ? EXIT_USAGE : code, &log);
 	}
 	code = commands_dispatch(commands, "shootdown", argc - 1, argv + 1, stdout, &log);
-	log_progress_end(&log);
-	if (fflush(stdout) || ferror(stdout)) {
-		log_error(&log, "cannot write to standard output");
-		return EXIT_BROKEN;
-	}
-	return code;
+	return finish(code, &log);
 }

@@ -59,6 +59,7 @@ int capabilities_collect(const char *root, struct log *log, struct capabilities 
 	log_debug(log, "looking at what this machine has%s%s", *root ? " under " : "", root);
 	capabilities_counters(root, found);
 	capabilities_memory(root, found);
+	capabilities_nodes(root, found);
 	capabilities_tools(found);
 	if (found->out_of_memory) {
 		capabilities_free(found);

@@ -63,8 +63,10 @@ capabilities_add(struct capabilities *capabilities, const char *area, const char
 /* The collectors, one file each. */
 /* perf, tracepoints, /proc/interrupts, /proc/vmstat */
 void capabilities_counters(const char *root, struct capabilities *capabilities);
-/* zram, swap, cgroup, nodes, CXL */
+/* zram, swap, cgroup */
 void capabilities_memory(const char *root, struct capabilities *capabilities);
+/* nodes, memory tiers, CXL */
+void capabilities_nodes(const char *root, struct capabilities *capabilities);
 /* QEMU, compilers, libraries: the machine's own, whatever root is */
 void capabilities_tools(struct capabilities *capabilities);
 

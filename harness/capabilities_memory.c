@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What memory can be made to do here: zram, swap, cgroup reclaim, THP, NUMA nodes, tiers, CXL. */
+/* What memory can be made to do here: zram, swap, cgroup reclaim, THP. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,10 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/cpus.h"
-#include "../lib/cxl.h"
 #include "../lib/fs.h"
-#include "../lib/nodes.h"
 #include "capabilities.h"
 #include "environment.h"
 
@@ -194,174 +191,10 @@ static void add_huge_pages(const char *root, struct capabilities *capabilities)
 	free(text);
 }
 
-/* The numbers of the nodes that choose() picks, as the kernel writes a list. "none" when empty. */
-static char *list_nodes(const struct nodes *nodes, bool (*choose)(const struct node *node))
-{
-	hwloc_bitmap_t chosen = hwloc_bitmap_alloc();
-	char *text = NULL;
-	unsigned int i;
-
-	for (i = 0; chosen && i < nodes->count; i++)
-		if (choose(&nodes->list[i]))
-			hwloc_bitmap_set(chosen, nodes->list[i].number);
-	if (chosen)
-		text = hwloc_bitmap_iszero(chosen) ? strdup("none") : cpus_format(chosen);
-	hwloc_bitmap_free(chosen);
-	return text;
-}
-
-static bool is_any(const struct node *node)
-{
-	return node != NULL;
-}
-
-static bool is_memory_only(const struct node *node)
-{
-	return node->memory_bytes && hwloc_bitmap_iszero(node->cpus);
-}
-
-static bool is_refused(const struct node *node)
-{
-	return node->memory_bytes && !node->allowed;
-}
-
-static void add_node_rows(const struct nodes *nodes, struct capabilities *capabilities)
-{
-	char *all = list_nodes(nodes, is_any), *memory = list_nodes(nodes, is_memory_only);
-	char *refused = list_nodes(nodes, is_refused);
-	bool many = nodes_with_memory(nodes) > 1;
-
-	if (!all || !memory || !refused) {
-		capabilities->out_of_memory = true;
-	} else {
-		capabilities_add(capabilities, "nodes", "NUMA nodes",
-				 many ? CAPABILITY_OK : CAPABILITY_MISSING,
-				 many ? NULL
-				      : "use a machine with several to migrate between nodes",
-				 "%s%s; %u with memory, not allowed to this process: %s", all,
-				 nodes->gaps ? " (numbers with gaps)" : "",
-				 nodes_with_memory(nodes), refused);
-		capabilities_add(capabilities, "nodes", "memory-only nodes",
-				 nodes_memory_only(nodes) ? CAPABILITY_OK : CAPABILITY_MISSING,
-				 NULL, "%s", memory);
-	}
-	free(all);
-	free(memory);
-	free(refused);
-}
-
-static void add_tiers(const struct nodes *nodes, struct capabilities *capabilities)
-{
-	int lowest = -1, highest = -1;
-	unsigned int i;
-
-	for (i = 0; i < nodes->count; i++) {
-		if (nodes->list[i].tier < 0)
-			continue;
-		if (lowest < 0 || nodes->list[i].tier < lowest)
-			lowest = nodes->list[i].tier;
-		if (nodes->list[i].tier > highest)
-			highest = nodes->list[i].tier;
-	}
-	if (lowest < 0)
-		capabilities_add(capabilities, "nodes", "memory tiers", CAPABILITY_MISSING, NULL,
-				 "this kernel shows none");
-	else if (lowest == highest)
-		capabilities_add(capabilities, "nodes", "memory tiers", CAPABILITY_MISSING, NULL,
-				 "one only (%d): there is nowhere to demote to", lowest);
-	else
-		capabilities_add(capabilities, "nodes", "memory tiers", CAPABILITY_OK, NULL,
-				 "from %d (fastest) to %d", lowest, highest);
-	if (nodes->demotion < 0)
-		capabilities_add(capabilities, "nodes", "demotion", CAPABILITY_MISSING,
-				 "use a kernel with CONFIG_MIGRATION and CONFIG_NUMA",
-				 "this kernel has none");
-	else
-		capabilities_add(capabilities, "nodes", "demotion", CAPABILITY_OK, NULL,
-				 "switched %s", nodes->demotion ? "on" : "off");
-}
-
-static void add_policy(const char *root, struct capabilities *capabilities)
-{
-	hwloc_bitmap_t allowed = NULL;
-	int err = *root ? -ENOSYS : nodes_policy(&allowed);
-
-	if (!err)
-		capabilities_add(capabilities, "nodes", "placement calls", CAPABILITY_OK, NULL,
-				 "mbind, move_pages and their like work");
-	else if (err == -EPERM)
-		capabilities_add(capabilities, "nodes", "placement calls", CAPABILITY_NOT_PERMITTED,
-				 "in a container: allow them in its system call filter",
-				 "the kernel refuses them");
-	else
-		capabilities_add(
-			capabilities, "nodes", "placement calls", CAPABILITY_MISSING, NULL,
-			*root ? "not asked: this is a recorded machine"
-			      : "not known: a kernel without CONFIG_NUMA, or a build without libnuma");
-	hwloc_bitmap_free(allowed);
-}
-
-static void add_nodes(const char *root, struct capabilities *capabilities)
-{
-	struct nodes *nodes;
-	int err = nodes_read(root, &nodes);
-
-	if (err) {
-		capabilities_add(capabilities, "nodes", "NUMA nodes", CAPABILITY_MISSING,
-				 "use a kernel with CONFIG_NUMA", "they cannot be read: %s",
-				 strerror(-err));
-		return;
-	}
-	add_node_rows(nodes, capabilities);
-	add_tiers(nodes, capabilities);
-	add_policy(root, capabilities);
-	nodes_free(nodes);
-}
-
-static void add_cxl_rows(const struct cxl *cxl, struct capabilities *capabilities)
-{
-	unsigned long long ram_bytes = 0;
-	unsigned int committed = 0, kmem = 0, i;
-
-	for (i = 0; i < cxl->device_count; i++)
-		ram_bytes += cxl->devices[i].ram_bytes;
-	for (i = 0; i < cxl->region_count; i++)
-		committed += cxl->regions[i].committed;
-	for (i = 0; i < cxl->dax_count; i++)
-		kmem += cxl->dax[i].driver && !strcmp(cxl->dax[i].driver, "kmem");
-	capabilities_add(capabilities, "cxl", "memory devices",
-			 cxl->device_count ? CAPABILITY_OK : CAPABILITY_MISSING, NULL,
-			 "%u, with %llu MiB of volatile memory", cxl->device_count,
-			 ram_bytes >> 20);
-	capabilities_add(capabilities, "cxl", "regions",
-			 cxl->region_count ? CAPABILITY_OK : CAPABILITY_MISSING, NULL,
-			 "%u, %u of them committed", cxl->region_count, committed);
-	capabilities_add(capabilities, "cxl", "dax devices",
-			 cxl->dax_count ? CAPABILITY_OK : CAPABILITY_MISSING, NULL,
-			 "%u, %u of them system memory (kmem)", cxl->dax_count, kmem);
-}
-
-static void add_cxl(const char *root, struct capabilities *capabilities)
-{
-	struct cxl *cxl;
-	int err = cxl_read(root, &cxl);
-
-	if (err) {
-		capabilities_add(capabilities, "cxl", "memory devices", CAPABILITY_MISSING, NULL,
-				 "%s",
-				 err == -ENOENT ? "this machine has no CXL bus" : strerror(-err));
-		return;
-	}
-	add_cxl_rows(cxl, capabilities);
-	cxl_free(cxl);
-}
-
 void capabilities_memory(const char *root, struct capabilities *capabilities)
 {
 	add_zram(root, capabilities);
 	add_swap(root, capabilities);
 	add_cgroup(root, capabilities);
 	add_huge_pages(root, capabilities);
-	add_nodes(root, capabilities);
-	add_cxl(root, capabilities);
 }

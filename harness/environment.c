@@ -107,6 +107,25 @@ static long long find_lost_zram(const json_t *facts, struct log *log)
 	return found;
 }
 
+/*
+ * Numbers of devices are used again, a disk's sequence number is not (diskseq,
+ * Linux 5.15). -1 when this kernel has none.
+ */
+static long long zram_sequence(long long number)
+{
+	unsigned long long sequence;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/block/zram%lld/diskseq", number);
+	return fs_read_u64("", path, &sequence) ? -1 : (long long)sequence;
+}
+
+/* Is the device of this number still the one that the run added? */
+static bool zram_is_ours(const json_t *facts)
+{
+	return zram_sequence(fact_number(facts, "device", -1)) == fact_number(facts, "sequence", -1);
+}
+
 static int undo_zram(const json_t *facts, bool done, struct log *log)
 {
 	long long number = fact_number(facts, "device", -1);
@@ -116,7 +135,7 @@ static int undo_zram(const json_t *facts, bool done, struct log *log)
 	if (!done)
 		number = find_lost_zram(facts, log);
 	snprintf(path, sizeof(path), "/sys/block/zram%lld", number);
-	if (number < 0 || !fs_exists("", path))
+	if (number < 0 || !fs_exists("", path) || (done && !zram_is_ours(facts)))
 		return 0;
 	snprintf(path, sizeof(path), "/sys/block/zram%lld/reset", number);
 	snprintf(text, sizeof(text), "%lld", number);
@@ -144,7 +163,8 @@ static int add_zram(struct environment *environment, long long *number)
 		rc = fs_read_u64("", "/sys/class/zram-control/hot_add", &device);
 	if (!rc)
 		rc = journal_done(environment->journal, entry,
-				  json_pack("{s:I}", "device", (json_int_t)device));
+				  json_pack("{s:I, s:I}", "device", (json_int_t)device, "sequence",
+					    (json_int_t)zram_sequence(device)));
 	if (!rc)
 		*number = device;
 	return rc;
@@ -161,7 +181,8 @@ static bool swap_is_on(const char *path)
 	if (fs_read("", "/proc/swaps", &text, NULL))
 		return false;
 	for (rest = text; (line = strsep(&rest, "\n"));)
-		if (!strncmp(line, path, length) && strchr(" \t", line[length]))
+		if (length && !strncmp(line, path, length) && line[length] &&
+		    strchr(" \t", line[length]))
 			found = true;
 	free(text);
 	return found;
@@ -172,7 +193,7 @@ static int undo_swap(const json_t *facts, bool done, struct log *log)
 	const char *path = fact_text(facts, "path");
 
 	(void)done;
-	if (!swap_is_on(path))
+	if (!swap_is_on(path) || !zram_is_ours(facts))
 		return 0;
 	if (!swapoff(path))
 		return 0;
@@ -207,10 +228,13 @@ static int format_swap(const char *path, uint64_t size, size_t page_bytes)
 }
 
 /* The highest priority, so that nothing goes to a swap that was there before. */
-static int turn_on_swap(struct environment *environment, const char *path)
+static int turn_on_swap(struct environment *environment, long long device, const char *path)
 {
 	unsigned int entry;
-	int rc = journal_begin(environment->journal, "swap", json_pack("{s:s}", "path", path),
+	int rc = journal_begin(environment->journal, "swap",
+			       json_pack("{s:s, s:I, s:I}", "path", path, "device",
+					 (json_int_t)device, "sequence",
+					 (json_int_t)zram_sequence(device)),
 			       &entry);
 
 	if (!rc && swapon(path, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK))
@@ -227,17 +251,18 @@ static int undo_cgroup(const json_t *facts, bool done, struct log *log)
 	int rc = 0;
 
 	(void)done;
-	(void)log;
 	if (!kill_path)
 		return -ENOMEM;
-	if (fs_exists("", path)) {
-		fs_write("", kill_path, "1");
-		for (int i = 0; i < 100; i++) {
-			rc = rmdir(path) ? -errno : 0;
-			if (rc != -EBUSY)
-				break;
-			usleep(50000);
+	/* the workers died with the run: what is still there after a second hangs */
+	for (int i = 0; i < 120; i++) {
+		rc = rmdir(path) ? -errno : 0;
+		if (rc != -EBUSY)
+			break;
+		if (i == 20) {
+			log_warn(log, "killing what is left in %s", path);
+			fs_write("", kill_path, "1");
 		}
+		usleep(50000);
 	}
 	free(kill_path);
 	return rc == -ENOENT ? 0 : rc;
@@ -257,6 +282,22 @@ static bool has_word(const char *path, const char *word)
 	return found;
 }
 
+/* Are there folders beside the file path? */
+static bool has_child_groups(const char *path)
+{
+	char *folder = strndup(path, strrchr(path, '/') ? strrchr(path, '/') - path : 0);
+	DIR *stream = folder ? opendir(folder) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	while (stream && !found && (entry = readdir(stream)))
+		found = entry->d_type == DT_DIR && entry->d_name[0] != '.';
+	if (stream)
+		closedir(stream);
+	free(folder);
+	return found;
+}
+
 static int undo_controller(const json_t *facts, bool done, struct log *log)
 {
 	const char *path = fact_text(facts, "path");
@@ -265,6 +306,12 @@ static int undo_controller(const json_t *facts, bool done, struct log *log)
 	(void)done;
 	if (!has_word(path, "memory"))
 		return 0;
+	/* somebody's cgroup may have come to rely on it; enabled, it harms nobody */
+	if (has_child_groups(path)) {
+		log_info(log, "the memory controller stays enabled: there are other cgroups beside %s",
+			 path);
+		return 0;
+	}
 	rc = fs_write("", path, "-memory");
 	if (rc)
 		log_warn(log, "the memory controller stays enabled in %s: %s", path, strerror(-rc));
@@ -344,15 +391,77 @@ static int make_cgroup(struct environment *environment, const char *mount)
 	return rc;
 }
 
+/* ---- knobs: a file of /sys or /proc/sys with one value ---- */
+
+/*
+ * What is read back need not be what was written ("1" reads "true"), so the journal
+ * holds both readings. When the second is missing the run died in between: then a
+ * value other than the first one is taken for ours.
+ */
+static int undo_knob(const json_t *facts, bool done, struct log *log)
+{
+	const char *path = fact_text(facts, "path"), *before = fact_text(facts, "before");
+	const char *after = fact_text(facts, "after");
+	char *now;
+	int rc = fs_read_value("", path, &now);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	if (!strcmp(now, before))
+		rc = 0;
+	else if (done && strcmp(now, after))
+		log_warn(log, "%s is left at \"%s\", which somebody else wrote; it was \"%s\"",
+			 path, now, before);
+	else
+		rc = fs_write("", path, before);
+	free(now);
+	return rc;
+}
+
+static int set_knob(struct environment *environment, const struct environment_row *row)
+{
+	char *before, *after;
+	unsigned int entry;
+	int rc = fs_read_value("", row->path, &before);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	rc = journal_begin(environment->journal, "knob",
+			   json_pack("{s:s, s:s}", "path", row->path, "before", before), &entry);
+	free(before);
+	if (!rc)
+		rc = fs_write("", row->path, row->text);
+	if (!rc)
+		rc = fs_read_value("", row->path, &after);
+	if (rc)
+		return rc;
+	rc = journal_done(environment->journal, entry, json_pack("{s:s}", "after", after));
+	free(after);
+	return rc;
+}
+
 /* ---- rows of a stressor ---- */
 
-static int apply_cgroup(struct environment *environment, const struct point *point, char *reason,
-			size_t size)
+static int apply_knob(struct environment *environment, const struct environment_row *row,
+		      const struct point *point, char *reason, size_t size)
+{
+	int rc = set_knob(environment, row);
+
+	(void)point;
+	if (rc)
+		snprintf(reason, size, "cannot write \"%s\" to %s: %s", row->text, row->path,
+			 strerror(-rc));
+	return rc;
+}
+
+static int apply_cgroup(struct environment *environment, const struct environment_row *row,
+			const struct point *point, char *reason, size_t size)
 {
 	const char *why;
 	char *mount = environment_cgroup_mount("", &why);
 	int rc;
 
+	(void)row;
 	(void)point;
 	if (!mount) {
 		snprintf(reason, size, "%s", why);
@@ -389,8 +498,8 @@ static uint64_t zram_bytes(const struct point *point)
 	return given ? given : (pages + pages / 2 + 4096) * point->page_bytes;
 }
 
-static int apply_zram_swap(struct environment *environment, const struct point *point, char *reason,
-			   size_t size)
+static int apply_zram_swap(struct environment *environment, const struct environment_row *row,
+			   const struct point *point, char *reason, size_t size)
 {
 	const char *algorithm = option_string(point->parameters, "zram-algorithm");
 	uint64_t bytes = zram_bytes(point);
@@ -398,6 +507,7 @@ static int apply_zram_swap(struct environment *environment, const struct point *
 	long long device;
 	int rc = add_zram(environment, &device);
 
+	(void)row;
 	if (rc) {
 		snprintf(reason, size, "cannot add a zram device: %s", strerror(-rc));
 		return rc;
@@ -413,16 +523,17 @@ static int apply_zram_swap(struct environment *environment, const struct point *
 	snprintf(path, sizeof(path), "/dev/zram%lld", device);
 	rc = format_swap(path, bytes, point->page_bytes);
 	if (!rc)
-		rc = turn_on_swap(environment, path);
+		rc = turn_on_swap(environment, device, path);
 	if (rc)
 		snprintf(reason, size, "cannot swap to %s: %s", path, strerror(-rc));
 	return rc;
 }
 
-static int (*const apply_kind[])(struct environment *environment, const struct point *point,
-				 char *reason, size_t size) = {
+static int (*const apply_kind[])(struct environment *environment, const struct environment_row *row,
+				 const struct point *point, char *reason, size_t size) = {
 	[ENVIRONMENT_ZRAM_SWAP] = apply_zram_swap,
 	[ENVIRONMENT_CGROUP] = apply_cgroup,
+	[ENVIRONMENT_KNOB] = apply_knob,
 };
 
 int environment_apply(struct environment *environment, const struct point *point, char *reason,
@@ -436,15 +547,14 @@ int environment_apply(struct environment *environment, const struct point *point
 	for (; !rc && row && row->kind != ENVIRONMENT_END; row++)
 		if (!row->option ||
 		    !strcmp(option_string(point->parameters, row->option), row->value))
-			rc = apply_kind[row->kind](environment, point, reason, reason_size);
+			rc = apply_kind[row->kind](environment, row, point, reason, reason_size);
 	return rc;
 }
 
 static const struct change_kind change_kinds[] = {
-	{ "zram", undo_zram },
-	{ "swap", undo_swap },
-	{ "cgroup", undo_cgroup },
-	{ "controller", undo_controller },
+	{ "zram", undo_zram },	   { "swap", undo_swap },
+	{ "cgroup", undo_cgroup }, { "controller", undo_controller },
+	{ "knob", undo_knob },
 };
 
 static int undo_entry(const struct journal_entry *entry, struct log *log)

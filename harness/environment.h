@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The machine as a point needs it: a zram device with swap on it, a cgroup.
+ * The machine as a point needs it: a zram device with swap on it, a cgroup, knobs.
  * Every change goes through the journal and is undone in reverse. Nothing that
- * was there before is touched.
+ * was there before is touched, but for a knob, which gets its old value back unless somebody
+ * else has set it in between.
  */
 #ifndef SHOOTDOWN_ENVIRONMENT_H
 #define SHOOTDOWN_ENVIRONMENT_H

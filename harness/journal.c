@@ -29,7 +29,7 @@ static char *folder_path(void)
 
 	if (geteuid() == 0)
 		return strdup("/run/shootdown");
-	if (runtime && *runtime == '/')
+	if (runtime && *runtime == '/' && fs_exists("", runtime))
 		return format_string("%s/shootdown", runtime);
 	return format_string("/tmp/shootdown-%u", (unsigned int)geteuid());
 }
@@ -265,7 +265,11 @@ static int load(struct journal *journal)
 	char *boot = boot_id();
 	bool same_boot = false;
 	int rc = path && boot ? fs_read("", path, &text, NULL) : -ENOMEM;
+	const char *end = rc ? NULL : strrchr(text, '\n');
 
+	/* what comes after must not be glued to a fragment */
+	if (!rc && ftruncate(journal->fd, end ? end + 1 - text : 0))
+		rc = -errno;
 	for (rest = text; !rc && (line = strsep(&rest, "\n")) && *line;) {
 		json_t *json = json_loads(line, 0, NULL);
 		const char *written = json_string_value(json_object_get(json, "boot"));
@@ -333,9 +337,11 @@ int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, v
 		journal = open_dead(folder, entry->d_name);
 		if (!journal)
 			continue;
-		visit(journal, context);
+		if (journal->count) {
+			visit(journal, context);
+			visited++;
+		}
 		journal_close(journal);
-		visited++;
 	}
 	closedir(stream);
 	return visited;

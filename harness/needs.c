@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../lib/fs.h"
+#include "../stressors/placement.h"
 #include "environment.h"
 
 struct need_rule {
@@ -97,6 +98,24 @@ static bool memory_met(const char *root, const struct need *need, const struct p
 	return !line || available_kib * 1024 >= wanted;
 }
 
+static bool nodes_met(const char *root, const struct need *need, const struct point *point,
+		      char *reason, size_t size)
+{
+	struct placement placement;
+
+	(void)need;
+	return !placement_find(root, point, false, &placement, reason, size);
+}
+
+static bool demotion_met(const char *root, const struct need *need, const struct point *point,
+			 char *reason, size_t size)
+{
+	struct placement placement;
+
+	(void)need;
+	return !placement_find(root, point, true, &placement, reason, size);
+}
+
 static const struct need_rule rules[] = {
 	[NEED_ROOT] = { root_met, "root" },
 	[NEED_CPUS] = { cpus_met, "%u CPUs" },
@@ -104,6 +123,8 @@ static const struct need_rule rules[] = {
 	[NEED_CGROUP_RECLAIM] = { cgroup_met, "cgroup v2 with memory.reclaim" },
 	[NEED_ZRAM] = { zram_met, "zram" },
 	[NEED_MEMORY] = { memory_met, "memory for the pages" },
+	[NEED_NODES] = { nodes_met, "two NUMA nodes with memory" },
+	[NEED_DEMOTION] = { demotion_met, "a lower memory tier, and a kernel that demotes" },
 };
 
 static bool applies(const struct need *need, const struct point *point)

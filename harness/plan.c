@@ -13,6 +13,7 @@
 #include "point.h"
 
 #define POINTS_MAX 10000
+#define STEPS_MAX  10000000
 
 /* splitmix64 (Steele, Lea, Flood 2014): the order only has to be the same for the same seed. */
 static uint64_t next_random(uint64_t *state)
@@ -194,11 +195,18 @@ static int apply_setting(struct plan *plan, const char *given, struct log *log)
 }
 
 /* Rounds of all points, the order within each round shuffled (Fisher-Yates). */
-static int make_order(struct plan *plan)
+static int make_order(struct plan *plan, struct log *log)
 {
 	uint64_t state = plan->seed;
 	unsigned int count = plan->point_count;
 
+	if (!plan->repetitions || (uint64_t)count * plan->repetitions > STEPS_MAX) {
+		log_error(
+			log,
+			"%u points x %u repetitions: a plan has 1 to %d steps; give fewer runs or values",
+			count, plan->repetitions, STEPS_MAX);
+		return -EINVAL;
+	}
 	plan->step_count = count * plan->repetitions;
 	plan->order = calloc(plan->step_count, sizeof(*plan->order));
 	if (!plan->order)
@@ -343,7 +351,7 @@ int plan_build(const struct plan_request *request, struct log *log, struct plan 
 	if (!rc)
 		rc = copy_events(plan, request->events, log);
 	if (!rc)
-		rc = make_order(plan);
+		rc = make_order(plan, log);
 	if (rc)
 		plan_free(plan);
 	else
@@ -517,7 +525,7 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 	if (!rc)
 		rc = copy_events(plan, events, log);
 	if (!rc)
-		rc = make_order(plan);
+		rc = make_order(plan, log);
 	free(sources);
 	free(events);
 	if (rc)

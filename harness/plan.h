@@ -59,11 +59,11 @@ struct plan_request {
 	  .metavar = "N", .help = "repetitions of each point (in each boot)" },                   \
 	{ .name = "timeout", .type = OPTION_DURATION, .fallback = "10m", .min = 1000000000,       \
 	  .max = 31536000000000000ULL, .metavar = "T", .help = "limit of one repetition" },       \
-	{ .name = "seed", .type = OPTION_UINT, .fallback = "1", .metavar = "S",                   \
+	{ .name = "seed", .type = OPTION_UINT, .fallback = "1", .max = INT64_MAX, .metavar = "S",                   \
 	  .help = "seed of the order and of page contents" }
 #define PLAN_OPTIONS                                                                              \
 	PLAN_LENGTH_OPTIONS,                                                                      \
-	{ .name = "duration", .type = OPTION_DURATION, .max = 31536000000000000ULL,               \
+	{ .name = "duration", .type = OPTION_DURATION, .min = 1000000, .max = 31536000000000000ULL,               \
 	  .metavar = "T", .help = "go round the points until this time is up, instead of --runs" },\
 	{ .name = "set", .type = OPTION_STRING, .many = true, .metavar = "OPTION=VALUE",          \
 	  .help = "a stressor's option, [STRESSOR.]OPTION=VALUE[,VALUE...]; several values make " \

@@ -164,6 +164,11 @@ static bool has_neighbours(const struct point *point)
 	return !point->stressor->neighbours || point->stressor->neighbours(point);
 }
 
+static _Atomic uint64_t *turns_of(struct crew *crew, unsigned int neighbour)
+{
+	return &crew->shared->neighbours[crew->first_neighbour + neighbour].count;
+}
+
 /*
  * A neighbour that did not run was not there to be interrupted. A sleeping one
  * (neighbours=idle) is not expected to.
@@ -172,11 +177,11 @@ static void judge_neighbours(struct crew *crew, const uint64_t *before)
 {
 	bool idle = !strcmp(option_string(crew->point->parameters, "neighbours"), "idle");
 
-	for (unsigned int i = 1; !idle && i <= crew->neighbour_count; i++)
-		if (atomic_load(&crew->shared->neighbours[i].count) == before[i])
+	for (unsigned int i = 0; !idle && i < crew->neighbour_count; i++)
+		if (atomic_load(turns_of(crew, i)) == before[i])
 			shared_say(crew->shared, OUTCOME_BROKEN,
 				   "the neighbour on CPU %u did not run in the measured window",
-				   crew->point->cpus[i]);
+				   crew->point->cpus[crew->first_neighbour + i]);
 }
 
 /* Nothing here but the call under test and the readings around it. */
@@ -186,8 +191,8 @@ static int measure(const struct plan *plan, struct crew *crew, struct worker *ru
 	int rc = 0, stopped;
 	unsigned int i;
 
-	for (i = 1; i <= crew->neighbour_count; i++)
-		turns[i] = atomic_load(&crew->shared->neighbours[i].count);
+	for (i = 0; i < crew->neighbour_count; i++)
+		turns[i] = atomic_load(turns_of(crew, i));
 	for (i = 0; !rc && i < opened->count; i++)
 		rc = plan->sources[i]->start(opened->states[i]);
 	if (!rc)
@@ -238,9 +243,11 @@ static int perform(const struct repetition *repetition, struct crew *crew, struc
 	return rc;
 }
 
-/* An errno that nobody put into words yet. */
+/* An errno that nobody put into words yet; -ECANCELED is task_say()'s. */
 static void say_errno(const struct repetition *repetition, struct shared *shared, int rc)
 {
+	if (rc == -ECANCELED && atomic_load(&shared->outcome) != OUTCOME_PASS)
+		return;
 	if (rc == -EINTR)
 		shared_say(shared, OUTCOME_INTERRUPTED, "stopped by a signal");
 	else if (rc == -ETIMEDOUT)

@@ -16,6 +16,8 @@
 #include "environment.h"
 #include "point.h"
 
+#define BROKEN_MAX 20
+
 struct runner {
 	const struct plan *plan;
 	struct record *record;
@@ -24,6 +26,7 @@ struct runner {
 	struct run_result *result;
 	unsigned int *cpus;
 	unsigned int cpu_count;
+	unsigned int broken_in_a_row;
 	bool *skipped; /* by point: its needs are unmet, which is said once */
 	uint64_t started_ns;
 };
@@ -133,6 +136,7 @@ static int run_step(struct runner *runner, unsigned int index, unsigned int numb
 	show_progress(runner, done, &point);
 	rc = repetition_run(&repetition, &outcome, &runner->result->restored);
 	runner->result->counts[outcome]++;
+	runner->broken_in_a_row = outcome == OUTCOME_BROKEN ? runner->broken_in_a_row + 1 : 0;
 	runner->skipped[index] = outcome == OUTCOME_SKIP;
 	return rc;
 }
@@ -145,9 +149,17 @@ static bool all_skipped(const struct runner *runner)
 	return true;
 }
 
-/* A machine that was not put back is no place for another measurement. */
+/*
+ * A machine that was not put back is no place for another measurement, and what
+ * was broken twenty times in a row will be broken again.
+ */
 static bool must_end(const struct runner *runner)
 {
+	if (runner->broken_in_a_row == BROKEN_MAX) {
+		log_error(runner->log, "the last %d repetitions were broken: giving up",
+			  BROKEN_MAX);
+		return true;
+	}
 	return stop_requested() || !runner->result->restored || all_skipped(runner);
 }
 

@@ -123,6 +123,22 @@ static int enter_cgroup(int folder)
 	return rc;
 }
 
+/*
+ * What timed_run() touches, touched: a fork shares the mapping but not its page
+ * tables, so that the first store to it would fault between the two clock readings.
+ */
+static void warm_up(struct crew *crew, int answers)
+{
+	volatile unsigned char *byte = (unsigned char *)crew->shared;
+
+	for (size_t at = 0; at < crew->shared_bytes; at += 4096)
+		byte[at] = byte[at];
+	crew->shared->window_start_ns = monotonic_ns();
+	crew->shared->window_end_ns = 0;
+	if (write(answers, "", 0) < 0)
+		return;
+}
+
 static int timed_run(struct task *task)
 {
 	int rc;
@@ -170,11 +186,14 @@ static void serve(struct crew *crew, int commands, int answers, bool target)
 		.target = crew->target.pid,
 		.cgroup_folder = crew->cgroup_folder,
 		.shared = crew->shared,
+		.common = &crew->shared->neighbours[crew->point->cpu_count],
 	};
 	int command, rc;
 
 	while (read(commands, &command, sizeof(command)) == sizeof(command)) {
 		rc = obey(&task, command, target);
+		if (command == WORKER_ARM)
+			warm_up(crew, answers);
 		if (write(answers, &rc, sizeof(rc)) != sizeof(rc))
 			break;
 	}
@@ -235,17 +254,21 @@ static void live_as_neighbour(struct crew *crew, unsigned int index)
 int crew_open(struct crew *crew, const struct point *point, int cgroup_folder,
 	      void (*forget)(void *context), void *forget_context)
 {
-	size_t size = sizeof(struct shared) + point->cpu_count * sizeof(struct turns);
+	size_t size = sizeof(struct shared) + point->cpu_count * sizeof(struct turns) +
+		      point->stressor->common_bytes;
 
 	*crew = (struct crew){
 		.point = point,
 		.shared_bytes = size,
 		.cgroup_folder = cgroup_folder,
+		.first_neighbour = 1,
 		.target = { .commands = -1, .answers = -1, .role = "target" },
 		.driver = { .commands = -1, .answers = -1, .role = "driver" },
 		.forget = forget,
 		.forget_context = forget_context,
 	};
+	if (point->stressor->own_cpus)
+		crew->first_neighbour += point->stressor->own_cpus(point);
 	crew->shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (crew->shared == MAP_FAILED) {
@@ -335,7 +358,8 @@ static int wait_for_turns(struct crew *crew, unsigned int index, uint64_t deadli
 
 int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
 {
-	unsigned int count = crew->point->cpu_count - 1;
+	unsigned int first = crew->first_neighbour, cpu_count = crew->point->cpu_count;
+	unsigned int count = cpu_count > first ? cpu_count - first : 0;
 	pid_t supervisor = getpid();
 	int rc = 0;
 
@@ -347,7 +371,7 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
 
 		if (!pid) {
 			become_worker(crew, supervisor);
-			live_as_neighbour(crew, i + 1);
+			live_as_neighbour(crew, first + i);
 		}
 		if (pid < 0)
 			return -errno;
@@ -355,7 +379,7 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
 		crew->neighbour_count = i + 1;
 	}
 	for (unsigned int i = 0; !rc && i < count; i++)
-		rc = wait_for_turns(crew, i + 1, deadline_ns);
+		rc = wait_for_turns(crew, first + i, deadline_ns);
 	return rc;
 }
 

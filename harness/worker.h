@@ -33,7 +33,7 @@ struct shared {
 	} reports[REPORTS_MAX];			 /* by row of the stressor's metrics */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC, around run() */
 	_Atomic bool stop;			 /* neighbours end */
-	struct turns neighbours[];		 /* one a CPU of the point; [0] unused */
+	struct turns neighbours[];		 /* by CPU; then the stressor's own */
 };
 
 enum worker_command {
@@ -56,8 +56,8 @@ struct crew {
 	size_t shared_bytes;
 	int cgroup_folder; /* borrowed, -1: none */
 	struct worker target, driver;
-	struct worker *neighbours; /* neighbour_count rows; [i] is on point->cpus[i + 1] */
-	unsigned int neighbour_count;
+	struct worker *neighbours; /* [i] is on point->cpus[first_neighbour + i] */
+	unsigned int neighbour_count, first_neighbour;
 	/* in a forked worker: what the supervisor has open and a worker must not keep; may be NULL
 	 */
 	void (*forget)(void *context);

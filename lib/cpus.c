@@ -47,8 +47,14 @@ int cpus_parse(const char *list, hwloc_bitmap_t *cpus)
 
 	while (length && isspace((unsigned char)list[length - 1]))
 		length--;
-	if (!length || strspn(list, "0123456789,-") < length)
+	/* no number that hwloc would have to cut: they are at most six digits long */
+	if (!length || *list == '-' || strspn(list, "0123456789,-") < length)
 		return -EINVAL;
+	for (size_t i = 0, digits = 0; i < length; i++) {
+		digits = list[i] >= '0' ? digits + 1 : 0;
+		if (digits > 6)
+			return -EINVAL;
+	}
 	trimmed = strndup(list, length);
 	parsed = hwloc_bitmap_alloc();
 	if (!trimmed || !parsed)

@@ -10,8 +10,9 @@
 
 #include "fs.h"
 
-#define CXL_FOLDER "/sys/bus/cxl/devices"
-#define DAX_FOLDER "/sys/bus/dax/devices"
+#define CXL_FOLDER    "/sys/bus/cxl/devices"
+#define MEMORY_FOLDER "/sys/devices/system/memory"
+#define DAX_FOLDER    "/sys/bus/dax/devices"
 
 /* A number in a device's file; otherwise when it has none. */
 static long long device_number(const char *root, const char *folder, const char *name,
@@ -99,6 +100,28 @@ static char *bound_driver(const char *root, const char *name)
 	return strdup(slash ? slash + 1 : target);
 }
 
+/*
+ * The CXL region among the parents of a dax device, as its link below the bus names
+ * them: "../../../devices/platform/ACPI0017:00/root0/decoder0.0/region0/dax_region0/dax0.0".
+ */
+static char *parent_region(const char *root, const char *name)
+{
+	char *path = format_string("%s" DAX_FOLDER "/%s", root, name), target[1024], *at;
+	ssize_t length = path ? readlink(path, target, sizeof(target) - 1) : -1;
+	size_t digits;
+
+	free(path);
+	if (length < 0)
+		return NULL;
+	target[length] = '\0';
+	for (at = target; (at = strstr(at, "/region")); at++) {
+		digits = strspn(at + strlen("/region"), "0123456789");
+		if (digits && at[strlen("/region") + digits] == '/')
+			return strndup(at + 1, strlen("region") + digits);
+	}
+	return NULL;
+}
+
 static int add_dax(const char *root, const char *name, struct cxl *cxl)
 {
 	struct cxl_dax *list = longer(cxl->dax, cxl->dax_count, sizeof(*list)), *dax;
@@ -109,8 +132,10 @@ static int add_dax(const char *root, const char *name, struct cxl *cxl)
 	dax = &list[cxl->dax_count++];
 	dax->name = strdup(name);
 	dax->size_bytes = (uint64_t)device_number(root, DAX_FOLDER, name, "size", 0);
+	dax->start = (uint64_t)device_number(root, DAX_FOLDER, name, "resource", 0);
 	dax->target_node = (int)device_number(root, DAX_FOLDER, name, "target_node", -1);
 	dax->driver = bound_driver(root, name);
+	dax->region = parent_region(root, name);
 	return dax->name ? 0 : -ENOMEM;
 }
 
@@ -140,18 +165,78 @@ static int each_entry(const char *root, const char *folder, const char *prefix,
 	return err;
 }
 
-/* libcxl of today has no call for a region's mode, so all of them are read here. */
-static void read_modes(const char *root, struct cxl *cxl)
+/* The size of the blocks in which memory comes and goes; 0: this kernel has none. */
+static uint64_t memory_block_bytes(const char *root)
 {
+	uint64_t bytes = 0;
+	char *text;
+
+	/* hexadecimal without 0x */
+	if (!fs_read_value(root, MEMORY_FOLDER "/block_size_bytes", &text)) {
+		bytes = strtoull(text, NULL, 16);
+		free(text);
+	}
+	return bytes;
+}
+
+/* The node of the memory block at an address, by the link that the block has to it. */
+static int node_of_address(const char *root, uint64_t address, uint64_t block_bytes)
+{
+	char *path = format_string("%s" MEMORY_FOLDER "/memory%llu", root,
+				   (unsigned long long)(address / block_bytes));
+	DIR *folder = path ? opendir(path) : NULL;
+	struct dirent *entry;
+	int node = -1;
+
+	free(path);
+	while (folder && node < 0 && (entry = readdir(folder)))
+		if (!strncmp(entry->d_name, "node", 4) &&
+		    strspn(entry->d_name + 4, "0123456789") == strlen(entry->d_name + 4))
+			node = atoi(entry->d_name + 4);
+	if (folder)
+		closedir(folder);
+	return node;
+}
+
+/* What libcxl has no call for, so it is read here for all regions: mode, place, node. */
+static void complete_regions(const char *root, struct cxl *cxl)
+{
+	uint64_t block_bytes = memory_block_bytes(root);
+	struct cxl_area *region;
 	unsigned int i;
 	char *path;
 
 	for (i = 0; i < cxl->region_count; i++) {
-		path = format_string(CXL_FOLDER "/%s/mode", cxl->regions[i].name);
-		if (path && fs_read_value(root, path, &cxl->regions[i].mode))
-			cxl->regions[i].mode = NULL;
+		region = &cxl->regions[i];
+		path = format_string(CXL_FOLDER "/%s/mode", region->name);
+		if (path && fs_read_value(root, path, &region->mode))
+			region->mode = NULL;
 		free(path);
+		region->start = (uint64_t)device_number(root, CXL_FOLDER, region->name, "resource",
+							0);
+		region->memory_node = region->start && block_bytes
+					      ? node_of_address(root, region->start, block_bytes)
+					      : -1;
 	}
+}
+
+/* Memory that the firmware reserved is a dax device of another driver's, inside of a region. */
+static int find_regions_of_dax(struct cxl *cxl)
+{
+	const struct cxl_area *region;
+	unsigned int i, j;
+
+	for (i = 0; i < cxl->dax_count; i++)
+		for (j = 0; j < cxl->region_count && cxl->dax[i].start; j++) {
+			region = &cxl->regions[j];
+			if (cxl->dax[i].region || cxl->dax[i].start < region->start ||
+			    cxl->dax[i].start - region->start >= region->size_bytes)
+				continue;
+			cxl->dax[i].region = strdup(region->name);
+			if (!cxl->dax[i].region)
+				return -ENOMEM;
+		}
+	return 0;
 }
 
 int cxl_read(const char *root, struct cxl **cxl)
@@ -173,9 +258,11 @@ int cxl_read(const char *root, struct cxl **cxl)
 	}
 	if (err)
 		goto fail;
-	read_modes(root, found);
+	complete_regions(root, found);
 	err = each_entry(root, DAX_FOLDER, "dax", add_dax, found);
-	if (err && err != -ENOENT)
+	if (!err || err == -ENOENT)
+		err = find_regions_of_dax(found);
+	if (err)
 		goto fail;
 	*cxl = found;
 	return 0;
@@ -200,6 +287,7 @@ void cxl_free(struct cxl *cxl)
 	for (i = 0; i < cxl->dax_count; i++) {
 		free(cxl->dax[i].name);
 		free(cxl->dax[i].driver);
+		free(cxl->dax[i].region);
 	}
 	free(cxl->devices);
 	free(cxl->regions);

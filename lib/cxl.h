@@ -22,13 +22,17 @@ struct cxl_area {
 	uint64_t size_bytes;
 	char *mode; /* "ram", "pmem"; NULL: this kernel does not say */
 	bool committed;
+	uint64_t start;	 /* its first physical address; 0: not told (root alone is) */
+	int memory_node; /* the node whose memory is at start now, -1: none */
 };
 
 struct cxl_dax {
 	char *name; /* "dax0.0" */
 	uint64_t size_bytes;
+	uint64_t start;	 /* as for regions */
 	int target_node; /* the node it becomes as system memory, -1: none */
 	char *driver;	 /* "kmem", "device_dax"; NULL: not bound */
+	char *region;	 /* the CXL region it is of; NULL: it is of something else */
 };
 
 struct cxl {

@@ -13,5 +13,9 @@ const struct feature features[] = {
 	  "/proc/self/status is read instead", "libnuma-dev" },
 	{ "libcxl", FEATURE_LIBCXL, "CXL devices and regions", "sysfs is read instead",
 	  "libcxl-dev" },
+	{ "libcxl >= 77", FEATURE_CXL_RAM_REGION, "CXL regions made in guests",
+	  "sysfs is written instead", "libcxl-dev" },
+	{ "libRmath", FEATURE_RMATH, "tests and intervals in comparisons",
+	  "counts and descriptive statistics only, no verdicts", "r-mathlib" },
 	{ NULL },
 };

@@ -34,6 +34,17 @@
 #define FEATURE_LIBCXL false
 #endif
 
+#ifdef HAVE_CXL_RAM_REGION
+#define FEATURE_CXL_RAM_REGION true
+#else
+#define FEATURE_CXL_RAM_REGION false
+#endif
+#ifdef HAVE_RMATH
+#define FEATURE_RMATH true
+#else
+#define FEATURE_RMATH false
+#endif
+
 struct feature {
 	const char *name; /* the library; NULL ends the table */
 	bool built;

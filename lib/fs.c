@@ -151,6 +151,8 @@ int fs_make_folders(const char *path, mode_t mode)
 
 	if (!copy)
 		return -ENOMEM;
+	if (!*copy)
+		rc = -ENOENT;
 	for (char *at = copy + 1; !rc; at++) {
 		char kept = *at;
 

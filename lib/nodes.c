@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads NUMA nodes, memory tiers and the demotion switch from sysfs; see nodes.h. */
+/* Reads NUMA nodes, memory tiers, distances and the demotion switch from sysfs; see nodes.h. */
 #include "nodes.h"
 
 #include <dirent.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpus.h"
+#include "cxl.h"
 #include "fs.h"
 
 #define NODE_FOLDER "/sys/devices/system/node"
@@ -161,7 +162,7 @@ static int read_demotion(const char *root)
 	int demotion = -1;
 	char *text;
 
-	if (fs_read_value(root, "/sys/kernel/mm/numa/demotion_enabled", &text))
+	if (fs_read_value(root, NODES_DEMOTION_PATH, &text))
 		return -1;
 	if (!strcmp(text, "true") || !strcmp(text, "1"))
 		demotion = 1;
@@ -169,6 +170,65 @@ static int read_demotion(const char *root)
 		demotion = 0;
 	free(text);
 	return demotion;
+}
+
+/* "10 21": one number for each online node. A node without the file leaves them unknown. */
+static int read_distances(const char *root, struct nodes *nodes)
+{
+	char *path, *text, *at, *end;
+	unsigned int from, to;
+
+	nodes->distances = calloc((size_t)nodes->count * nodes->count + 1, sizeof(unsigned int));
+	if (!nodes->distances)
+		return -ENOMEM;
+	for (from = 0; from < nodes->count; from++) {
+		path = format_string(NODE_FOLDER "/node%u/distance", nodes->list[from].number);
+		if (!path)
+			return -ENOMEM;
+		if (!fs_read_value(root, path, &text)) {
+			for (to = 0, at = text; to < nodes->count; to++, at = end) {
+				unsigned long distance = strtoul(at, &end, 10);
+
+				if (end == at)
+					break;
+				nodes->distances[from * nodes->count + to] = (unsigned int)distance;
+			}
+			free(text);
+		}
+		free(path);
+	}
+	return 0;
+}
+
+static void mark_node(struct nodes *nodes, int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < nodes->count; i++)
+		if (number == (int)nodes->list[i].number && nodes->list[i].memory_bytes &&
+		    hwloc_bitmap_iszero(nodes->list[i].cpus))
+			nodes->list[i].cxl = true;
+}
+
+/*
+ * A node without CPUs is CXL memory when a dax device of a CXL region became it, or
+ * when the memory at a region's address is its.
+ */
+static int mark_cxl(const char *root, struct nodes *nodes)
+{
+	struct cxl *cxl;
+	unsigned int i;
+	int err = cxl_read(root, &cxl);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (i = 0; i < cxl->dax_count; i++)
+		if (cxl->dax[i].region)
+			mark_node(nodes, cxl->dax[i].target_node);
+	for (i = 0; i < cxl->region_count; i++)
+		mark_node(nodes, cxl->regions[i].memory_node);
+	cxl_free(cxl);
+	return 0;
 }
 
 int nodes_read(const char *root, struct nodes **nodes)
@@ -196,6 +256,10 @@ int nodes_read(const char *root, struct nodes **nodes)
 	}
 	err = read_tiers(root, found);
 	if (!err)
+		err = read_distances(root, found);
+	if (!err)
+		err = mark_cxl(root, found);
+	if (!err)
 		err = read_allowed(root, found);
 	if (err)
 		goto fail;
@@ -218,8 +282,71 @@ void nodes_free(struct nodes *nodes)
 		return;
 	for (i = 0; i < nodes->count; i++)
 		hwloc_bitmap_free(nodes->list[i].cpus);
+	free(nodes->distances);
 	free(nodes->list);
 	free(nodes);
+}
+
+const struct node *nodes_find(const struct nodes *nodes, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < nodes->count; i++)
+		if (nodes->list[i].number == number)
+			return &nodes->list[i];
+	return NULL;
+}
+
+unsigned int nodes_distance(const struct nodes *nodes, unsigned int from, unsigned int to)
+{
+	const struct node *first = nodes_find(nodes, from), *second = nodes_find(nodes, to);
+
+	if (!first || !second)
+		return 0;
+	return nodes->distances[(first - nodes->list) * nodes->count + (second - nodes->list)];
+}
+
+int nodes_top_tier(const struct nodes *nodes)
+{
+	int top = -1;
+	unsigned int i;
+
+	for (i = 0; i < nodes->count; i++)
+		if (nodes->list[i].tier >= 0 && (top < 0 || nodes->list[i].tier < top))
+			top = nodes->list[i].tier;
+	return top;
+}
+
+int nodes_bottom_tier(const struct nodes *nodes)
+{
+	int bottom = -1;
+	unsigned int i;
+
+	for (i = 0; i < nodes->count; i++)
+		if (nodes->list[i].tier > bottom)
+			bottom = nodes->list[i].tier;
+	return bottom;
+}
+
+const struct node *nodes_demotion_target(const struct nodes *nodes, const struct node *node)
+{
+	const struct node *target = NULL, *other;
+	unsigned int i, distance, best = 0;
+
+	if (node->tier < 0)
+		return NULL;
+	for (i = 0; i < nodes->count; i++) {
+		other = &nodes->list[i];
+		if (other->tier <= node->tier)
+			continue;
+		distance = nodes_distance(nodes, node->number, other->number);
+		if (!target || other->tier < target->tier ||
+		    (other->tier == target->tier && distance < best)) {
+			target = other;
+			best = distance;
+		}
+	}
+	return target;
 }
 
 unsigned int nodes_with_memory(const struct nodes *nodes)

@@ -200,7 +200,28 @@ static int unknown_name(const char *text, const char *name, struct log *log)
 	return err;
 }
 
-/* Which kind of event a name is: one of libpfm4's first, since "cycles:u" looks like a tracepoint.
+/* Is what stands before the colon a system of this kernel's tracepoints? */
+static bool is_tracepoint_system(const char *name)
+{
+	char *system = strndup(name, strcspn(name, ":")), **names;
+	struct tracepoint_folder folder;
+	bool found = false;
+
+	if (system && !tracepoint_open("", &folder)) {
+		if (!tracepoint_names(&folder, system, &names)) {
+			found = true;
+			tracepoint_names_free(names);
+		}
+		tracepoint_close(&folder);
+	}
+	free(system);
+	return found;
+}
+
+/*
+ * Which kind of event a name is. "cycles:u" looks like a tracepoint, so libpfm4 is
+ * asked first; but it knows tracepoints too, when it finds their files, and is not
+ * asked about those.
  */
 static int resolve(const char *text, struct parts *parts, struct log *log, struct perf_event *event)
 {
@@ -208,6 +229,8 @@ static int resolve(const char *text, struct parts *parts, struct log *log, struc
 	const char *why = NULL;
 	int err;
 
+	if (tracepoint && is_tracepoint_system(parts->name))
+		return make_tracepoint(parts, event);
 	if (parts->filter)
 		return tracepoint ? make_tracepoint(parts, event)
 				  : refuse(log, text,

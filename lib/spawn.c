@@ -27,12 +27,16 @@ static void note_signal(int number)
 void spawn_catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = note_signal };
+	struct sigaction action = { .sa_handler = note_signal }, before;
 
 	sigemptyset(&action.sa_mask);
+	/* what the caller had ignored (nohup) stays ignored */
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &action, NULL);
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	/* these have an errno as well, which is said */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 bool spawn_find(const char *program, char **path)
@@ -71,6 +75,7 @@ static void become(const struct spawn *spawn, int out, int report)
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 	    (!spawn->output_path || dup2(out, STDERR_FILENO) >= 0) &&
 	    (!spawn->folder || !chdir(spawn->folder))) {

@@ -122,12 +122,16 @@ static char *boot_failure(const char *folder)
 {
 	char *path = format_string("%s/boot.json", folder), *text = NULL;
 	json_t *boot = path ? json_load_file(path, 0, NULL) : NULL;
-	const char *failure = json_string_value(json_object_get(boot, "failure"));
+	const json_t *failure = json_object_get(boot, "failure");
 	const char *detail = json_string_value(json_object_get(boot, "detail"));
 
-	if (failure)
-		text = format_string("%s%s%s", failure, detail ? ": " : "", detail ? detail : "");
-	else if (boot && (!has_file(folder, "plan.json") || !has_file(folder, "samples.jsonl")))
+	if (json_is_string(failure))
+		text = format_string("%s%s%s", json_string_value(failure), detail ? ": " : "",
+				     detail ? detail : "");
+	else if (has_file(folder, "boot.json") && !json_is_null(failure))
+		text = strdup("its boot.json is damaged");
+	else if (!has_file(folder, "machine.json") || !has_file(folder, "plan.json") ||
+		 !has_file(folder, "samples.jsonl"))
 		text = strdup("it left no results");
 	json_decref(boot);
 	free(path);
@@ -247,8 +251,13 @@ static int add_lab(struct arms *arms, const char *folder, struct log *log)
 			json_is_object(entry) ? json_object_get(entry, "name") : entry);
 		char *arm = name ? format_string("%s/%s", folder, name) : NULL;
 
-		if (!ret && !arm)
-			ret = name ? -ENOMEM : -EBADMSG;
+		if (!ret && !name) {
+			log_error(log, "%s: an arm has no name; give the arms' folders one by one",
+				  path);
+			ret = -EBADMSG;
+		} else if (!ret && !arm) {
+			ret = -ENOMEM;
+		}
 		if (!ret)
 			ret = add_arm(arms, arm, log);
 		free(arm);

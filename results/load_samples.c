@@ -269,6 +269,21 @@ static int check_point(struct loader *loader, const struct line *line, uint64_t 
 	return 0;
 }
 
+/* The lines of one repetition come together, so only those right before can say the same. */
+static int check_single(struct loader *loader, const struct run_sample *sample)
+{
+	const struct run_sample *first = loader->run->samples;
+
+	for (const struct run_sample *other = first + loader->run->sample_count; other-- > first;) {
+		if (other->point != sample->point || other->repetition != sample->repetition)
+			break;
+		if (other->metric == sample->metric)
+			return bad_line(loader, "metric \"%s\" is there twice for this repetition",
+					loader->run->metrics[sample->metric].name);
+	}
+	return 0;
+}
+
 static int take_sample(struct loader *loader, const struct line *line)
 {
 	struct loaded_run *run = loader->run;
@@ -299,6 +314,8 @@ static int take_sample(struct loader *loader, const struct line *line)
 		.status = (uint8_t)status,
 	};
 	ret = find_metric(loader, line, &sample.metric);
+	if (!ret)
+		ret = check_single(loader, &sample);
 	if (!ret && line->reason)
 		ret = intern(loader, line->reason, &sample.reason);
 	if (!ret)

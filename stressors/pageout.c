@@ -11,13 +11,11 @@
  * which the batches are local. It is another measurement, with no prediction.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "reclaim.h"
 #include "region.h"
 
 #ifndef MADV_PAGEOUT
@@ -37,12 +35,7 @@ static const struct option_row options[] = {
 	  .metavar = "HOW",
 	  .help = "who reclaims: memory.reclaim from outside, or MADV_PAGEOUT by the "
 		  "target, which is another measurement" },
-	{ .name = "swappiness",
-	  .type = OPTION_UINT,
-	  .fallback = "200",
-	  .max = 200,
-	  .metavar = "N",
-	  .help = "given to memory.reclaim where the kernel takes it (6.10 and later)" },
+	RECLAIM_OPTION,
 	ZRAM_OPTIONS,
 	{ NULL },
 };
@@ -70,9 +63,7 @@ static const struct metric_row metrics[] = {
 
 struct state {
 	struct region region;
-	int reclaim; /* memory.reclaim; driver only */
-	char request[64];
-	size_t length;
+	struct reclaim reclaim; /* driver only */
 };
 
 static bool by_madvise(const struct point *point)
@@ -102,7 +93,8 @@ static unsigned int predict(const struct point *point, struct prediction *list)
 	if (by_madvise(point))
 		return count;
 	list[count++] = (struct prediction){ "remote_ipis", pages * others };
-	list[count++] = (struct prediction){ "flushes", others ? pages : 0 };
+	/* sleeping neighbours: the flush is counted, and finds only lazy CPUs */
+	list[count++] = (struct prediction){ "flushes", point->cpu_count > 1 ? pages : 0 };
 	return count;
 }
 
@@ -118,20 +110,10 @@ static int setup(struct task *task)
 	return rc ? rc : region_prime(task, &state->region);
 }
 
-/* A kernel that does not know the key refuses even a request for nothing. */
-static bool takes_swappiness(int reclaim, unsigned int swappiness)
-{
-	char probe[32];
-	int length = snprintf(probe, sizeof(probe), "0 swappiness=%u", swappiness);
-
-	return write(reclaim, probe, length) == length;
-}
-
 static int arm(struct task *task)
 {
-	unsigned int swappiness = task_uint(task, "swappiness");
-	struct state *state;
 	uint64_t bytes = task_uint(task, "pages") * task->point->page_bytes;
+	struct state *state;
 
 	if (by_madvise(task->point))
 		return 0;
@@ -139,20 +121,9 @@ static int arm(struct task *task)
 	if (!state)
 		return task_say(task, OUTCOME_BROKEN, "no memory");
 	task->state = state;
-	state->reclaim = openat(task->cgroup_folder, "memory.reclaim", O_WRONLY | O_CLOEXEC);
-	if (state->reclaim < 0)
-		return task_say(task, OUTCOME_BROKEN, "cannot open memory.reclaim: %s",
-				strerror(errno));
-	state->length = takes_swappiness(state->reclaim, swappiness)
-				? snprintf(state->request, sizeof(state->request),
-					   "%llu swappiness=%u", (unsigned long long)bytes,
-					   swappiness)
-				: snprintf(state->request, sizeof(state->request), "%llu",
-					   (unsigned long long)bytes);
-	return 0;
+	return reclaim_arm(task, &state->reclaim, bytes);
 }
 
-/* EAGAIN says that less than asked for was reclaimed: verify() counts what was. */
 static int run(struct task *task)
 {
 	struct state *state = task->state;
@@ -163,9 +134,7 @@ static int run(struct task *task)
 			return task_say(task, OUTCOME_BROKEN, "MADV_PAGEOUT: %s", strerror(errno));
 		return 0;
 	}
-	if (write(state->reclaim, state->request, state->length) < 0 && errno != EAGAIN)
-		return task_say(task, OUTCOME_BROKEN, "memory.reclaim: %s", strerror(errno));
-	return 0;
+	return reclaim_run(task, &state->reclaim);
 }
 
 static int verify(struct task *task)
@@ -184,10 +153,11 @@ static int verify(struct task *task)
 				"%zu of %zu pages came back with other contents", damaged,
 				state->region.pages);
 	if (swapped * 100 < (long)state->region.pages * 99)
-		return task_say(task, OUTCOME_BROKEN,
-				"only %ld of %zu pages were reclaimed (99%% are needed): is there "
-				"memory for zram?",
-				swapped, state->region.pages);
+		return task_say(
+			task, OUTCOME_BROKEN,
+			"only %ld of %zu pages were reclaimed (99%% are needed): give more pages, or "
+			"more memory for zram",
+			swapped, state->region.pages);
 	return 0;
 }
 

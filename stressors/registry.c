@@ -4,6 +4,9 @@
 
 #include "stressor.h"
 
+extern const struct stressor demote_stressor;
+extern const struct stressor migrate_active_stressor;
+extern const struct stressor move_pages_stressor;
 extern const struct stressor null_stressor;
 extern const struct stressor pageout_stressor;
 extern const struct stressor stale_read_stressor;
@@ -11,6 +14,9 @@ extern const struct stressor stale_read_stressor;
 const struct stressor *const all_stressors[] = {
 	&null_stressor,
 	&pageout_stressor,
+	&demote_stressor,
+	&move_pages_stressor,
+	&migrate_active_stressor,
 	&stale_read_stressor,
 	NULL,
 };

@@ -37,7 +37,8 @@
 
 #define READS_A_PAUSE 8
 #define ATTEMPTS      8
-#define LEAST_SHARE   16 /* of pages x rounds that must have been moved */
+#define LIFE_CHECK    4096 /* turns of a wait between looks whether the reader lives */
+#define LEAST_SHARE   16   /* of pages x rounds that must have been moved */
 
 static const char *const causes[] = { "reclaim", "compact", NULL };
 
@@ -371,21 +372,38 @@ static void rewrite(struct state *state, uint32_t version)
 	}
 }
 
-/* Until every reader has been through its loop twice: what it does now began after the call. */
-static void wait_for_readers(struct state *state)
+/* A reader has nothing to die of but its memory. */
+static int say_dead_reader(struct task *task, unsigned int reader, int status)
 {
+	return task_say(
+		task, OUTCOME_FAIL,
+		"reader %u on CPU %u was killed by signal %d: its memory is not what it was",
+		reader, task->point->cpus[reader + 1], WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+/* Until every reader has been through its loop twice: what it does now began after the call. */
+static int wait_for_readers(struct task *task, struct state *state)
+{
+	int status = 0;
+
 	for (unsigned int i = 0; i < state->reader_count; i++) {
 		uint64_t before = atomic_load(&state->readers[i].turns);
 
-		while (atomic_load(&state->readers[i].turns) < before + 2)
+		for (unsigned int spins = 1; atomic_load(&state->readers[i].turns) < before + 2;
+		     spins++) {
 			spin_pause();
+			if (spins % LIFE_CHECK == 0 &&
+			    waitpid(state->readers[i].pid, &status, WNOHANG) != 0)
+				return say_dead_reader(task, i, status);
+		}
 	}
+	return 0;
 }
 
-static void hold_readers(struct state *state, bool hold)
+static int hold_readers(struct task *task, struct state *state, bool hold)
 {
 	atomic_store(&state->control->holding, hold);
-	wait_for_readers(state);
+	return wait_for_readers(task, state);
 }
 
 /* Other contents for the frames that were just freed. */
@@ -428,14 +446,18 @@ static int run(struct task *task)
 
 	for (uint32_t round = 1; round <= rounds; round++) {
 		madvise(state->spare, state->pages * state->page_bytes, MADV_DONTNEED);
-		hold_readers(state, true);
+		rc = hold_readers(task, state, true);
+		if (rc)
+			return rc;
 		rc = move_pages_away(state);
 		if (rc)
 			return task_say(task, OUTCOME_BROKEN, "cannot move the pages: %s",
 					strerror(-rc));
 		take_freed_frames(state);
 		rewrite(state, round);
-		hold_readers(state, false);
+		rc = hold_readers(task, state, false);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

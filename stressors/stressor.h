@@ -6,7 +6,8 @@
  * The harness makes the processes. In each repetition of a point:
  *
  *   supervisor   environment from `environment` rows, sources opened
- *   neighbours   forked, pinned one to each CPU but the control CPU
+ *   neighbours   forked, pinned one to each CPU but the control CPU and those that
+ *                the target's own threads run on (own_cpus)
  *   target       forked: enter the cgroup, setup(); then it blocks and does
  *                nothing, so that its mm_cpumask stays as setup() left it
  *   driver       forked: pinned to the control CPU; arm() before the window
@@ -38,6 +39,8 @@ enum need_kind {
 	NEED_CGROUP_RECLAIM, /* cgroup v2 with the memory controller and memory.reclaim */
 	NEED_ZRAM,	     /* zram devices can be added */
 	NEED_MEMORY,	     /* free memory for the point, see memory_bytes() */
+	NEED_NODES,	     /* two NUMA nodes with room, see placement.h */
+	NEED_DEMOTION,	     /* a kernel that demotes, and a lower memory tier with room */
 };
 
 struct need {
@@ -53,11 +56,13 @@ enum environment_kind {
 	ENVIRONMENT_END,
 	ENVIRONMENT_ZRAM_SWAP, /* options zram-size, zram-algorithm */
 	ENVIRONMENT_CGROUP,    /* a cgroup v2 of the point's own; the target enters it */
+	ENVIRONMENT_KNOB,      /* `text` written to `path`; a kernel without that file is left */
 };
 
 struct environment_row {
 	enum environment_kind kind;
 	const char *option, *value; /* as in struct need */
+	const char *path, *text;    /* ENVIRONMENT_KNOB */
 };
 
 struct metric_row {
@@ -92,7 +97,8 @@ struct task {
 	pid_t target;	       /* known in the driver */
 	int cgroup_folder;     /* descriptor of the point's cgroup, -1 when it has none */
 	struct shared *shared; /* memory common to the supervisor and all workers */
-	void *state;	       /* the stressor's own, in this process */
+	void *common; /* common_bytes of the stressor's own, zeroed, shared by all workers */
+	void *state;  /* the stressor's own, in this process */
 };
 
 struct stressor {
@@ -107,8 +113,12 @@ struct stressor {
 	const struct metric_row *metrics; /* those it reports itself with task_report() */
 	const char *primary;		  /* the metric a reader looks at first */
 
-	bool (*run_in_target)(const struct point *point);    /* NULL: never */
-	bool (*neighbours)(const struct point *point);	     /* NULL: one on every other CPU */
+	bool (*run_in_target)(const struct point *point); /* NULL: never */
+	bool (*neighbours)(const struct point *point);	  /* NULL: one on every other CPU */
+	/* how many CPUs after the control CPU the target's threads have to themselves; NULL: 0.
+	 * setup() skips a point that has fewer. */
+	unsigned int (*own_cpus)(const struct point *point);
+	size_t common_bytes;				     /* of task->common */
 	uint64_t (*memory_bytes)(const struct point *point); /* peak need; NULL: little */
 	unsigned int (*predict)(const struct point *point,
 				struct prediction *list); /* count, <= PREDICTION_MAX */

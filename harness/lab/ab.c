@@ -21,7 +21,6 @@
 #include "prepare.h"
 
 #define SIDE_BY_SIDE_MAX 2
-#define GUEST_PAGE_BYTES 4096
 #define STEP_TIMEOUT_NS	 (600ULL * 1000000000)
 /* a repetition's own limit ends it in the guest; this much later the guest is given up */
 #define STEP_GRACE_NS (60ULL * 1000000000)
@@ -43,7 +42,8 @@ struct ab {
 	struct lab_emulator emulator;
 	char *initramfs;
 	char *out;
-	uint64_t memory_bytes;
+	struct lab_memory memory;
+	char *layout; /* as text; NULL: plain memory */
 	struct ab_boot *order;
 	unsigned int boot_count, next;
 	struct slot slots[SIDE_BY_SIDE_MAX];
@@ -90,34 +90,6 @@ struct ab_boot *ab_order(unsigned int arms, unsigned int boots, uint64_t seed)
 	return order;
 }
 
-/* The most that any point of the plan needs, on top of what the guest itself does. */
-static uint64_t memory_for(const struct lab_ab_request *request)
-{
-	uint64_t most = 0, total;
-	unsigned int *cpus = calloc(request->cpus, sizeof(*cpus));
-
-	for (unsigned int i = 0; cpus && i < request->cpus; i++)
-		cpus[i] = i;
-	for (unsigned int i = 0; cpus && i < request->plan->point_count; i++) {
-		const struct plan_point *point = &request->plan->points[i];
-		struct point sized = { .stressor = point->stressor,
-				       .parameters = point->parameters,
-				       .cpus = cpus,
-				       .cpu_count = request->cpus,
-				       .page_bytes = GUEST_PAGE_BYTES };
-		uint64_t need = point->stressor->memory_bytes
-					? point->stressor->memory_bytes(&sized)
-					: 0;
-
-		most = need > most ? need : most;
-	}
-	free(cpus);
-	/* a reclaim needs free pages to work with; the kernel keeps 1/64 of all in page structures
-	 */
-	total = guest_base_memory_bytes(request->cpus) + most + most / 8;
-	return (total + (64ULL << 20) - 1) >> 26 << 26;
-}
-
 static unsigned int usable_cpus(void)
 {
 	cpu_set_t set;
@@ -140,8 +112,8 @@ static unsigned int side_by_side(const struct ab *ab)
 			free_bytes = strtoull(at + 13, NULL, 10) * 1024;
 		free(text);
 	}
-	if (count > free_bytes / ab->memory_bytes)
-		count = free_bytes / ab->memory_bytes;
+	if (count > free_bytes / (ab->memory.ram_bytes + ab->memory.cxl_bytes))
+		count = free_bytes / (ab->memory.ram_bytes + ab->memory.cxl_bytes);
 	if (count > SIDE_BY_SIDE_MAX)
 		count = SIDE_BY_SIDE_MAX;
 	return count ? count : 1;
@@ -196,15 +168,15 @@ static int write_lab_json(struct ab *ab, const char *outcome)
 	for (unsigned int i = 0; i < ab->boot_count; i++)
 		json_array_append_new(order, json_pack("[s,i]", series->arms[ab->order[i].arm].name,
 						       (int)ab->order[i].number));
-	facts = json_pack("{s:s,s:i,s:s,s:s,s:s?,s:o,s:i,s:I,s:s,s:s,s:i,s:i,s:I,s:o,s:O,s:s?,s:I}",
-			  "schema", "shootdown-lab", "version", 1, "series", series->name, "arch",
-			  series->arch->name, "source", ab->prepared.source.identity, "arms", arms,
-			  "cpus", (int)ab->request->cpus, "memory_bytes",
-			  (json_int_t)ab->memory_bytes, "emulator", ab->emulator.version, "accel",
-			  ab->emulator.accel, "side_by_side", (int)ab->slot_count, "boots_each",
-			  (int)ab->request->boots, "seed", (json_int_t)ab->request->seed, "order",
-			  order, "boots", ab->boots, "outcome", outcome, "started",
-			  (json_int_t)ab->started);
+	facts = json_pack(
+		"{s:s,s:i,s:s,s:s,s:s?,s:o,s:i,s:I,s:s?,s:s,s:s,s:i,s:i,s:I,s:o,s:O,s:s?,s:I}",
+		"schema", "shootdown-lab", "version", 1, "series", series->name, "arch",
+		series->arch->name, "source", ab->prepared.source.identity, "arms", arms, "cpus",
+		(int)ab->request->cpus, "memory_bytes", (json_int_t)ab->memory.ram_bytes, "layout",
+		ab->layout, "emulator", ab->emulator.version, "accel", ab->emulator.accel,
+		"side_by_side", (int)ab->slot_count, "boots_each", (int)ab->request->boots, "seed",
+		(json_int_t)ab->request->seed, "order", order, "boots", ab->boots, "outcome",
+		outcome, "started", (json_int_t)ab->started);
 	text = facts ? json_dumps(facts, JSON_INDENT(1)) : NULL;
 	rc = path && text ? fs_replace(path, text, strlen(text)) : -ENOMEM;
 	if (rc && path)
@@ -228,7 +200,8 @@ static struct lab_guest make_guest(const struct ab *ab, unsigned int arm)
 				   .arguments = ab->request->kernel_arguments,
 				   .accel = ab->emulator.accel,
 				   .cpus = ab->request->cpus,
-				   .memory_bytes = ab->memory_bytes,
+				   .memory_bytes = ab->memory.ram_bytes,
+				   .memory = &ab->memory,
 				   .channel = -1 };
 }
 
@@ -237,11 +210,11 @@ static json_t *make_job(const struct ab *ab, const struct ab_boot *which)
 {
 	bool emulated = strcmp(ab->emulator.accel, "kvm");
 
-	return json_pack("{s:s,s:O,s:s,s:i,s:{s:o,s:s,s:b}}", "kind", "plan", "plan", ab->plan,
+	return json_pack("{s:s,s:O,s:s,s:i,s:{s:o,s:s,s:b,s:s?}}", "kind", "plan", "plan", ab->plan,
 			 "arm", ab->prepared.series.arms[which->arm].name, "boot",
 			 (int)which->number, "guest", "emulator",
 			 json_sprintf("QEMU %s", ab->emulator.version), "accel", ab->emulator.accel,
-			 "emulated_time", emulated);
+			 "emulated_time", emulated, "memory", ab->layout);
 }
 
 static void release_slot(struct slot *slot)
@@ -403,7 +376,21 @@ static void set_up(struct ab *ab, const struct lab_ab_request *request, struct l
 					.cache = request->cache,
 					.jobs = request->jobs };
 	ab->started = time(NULL);
-	ab->memory_bytes = request->memory_bytes ? request->memory_bytes : memory_for(request);
+}
+
+static int set_up_memory(struct ab *ab)
+{
+	const struct lab_ab_request *request = ab->request;
+	int rc = lab_memory_parse(request->numa, request->cxl, ab->prepared.series.arch,
+				  request->cpus, ab->log, &ab->memory);
+
+	if (!rc)
+		rc = lab_memory_settle(&ab->memory, request->memory_bytes,
+				       lab_memory_for(request->plan, request->cpus, &ab->memory),
+				       ab->log);
+	if (!rc)
+		ab->layout = lab_memory_text(&ab->memory, &rc);
+	return rc;
 }
 
 /* All that needs no time: a mistake in the request shows before a kernel is built. */
@@ -412,6 +399,8 @@ static int check_request(struct ab *ab)
 	const struct lab_ab_request *request = ab->request;
 	int rc = prepare_arms(&ab->setup, ab->log, &ab->prepared);
 
+	if (!rc)
+		rc = set_up_memory(ab);
 	if (rc)
 		return rc;
 	ab->boot_count = ab->prepared.series.arm_count * request->boots;
@@ -445,6 +434,8 @@ static void release(struct ab *ab)
 {
 	prepare_release(&ab->prepared);
 	guest_emulator_release(&ab->emulator);
+	lab_memory_release(&ab->memory);
+	free(ab->layout);
 	free(ab->initramfs);
 	free(ab->out);
 	free(ab->order);

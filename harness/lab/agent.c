@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/cpus.h"
+#include "../../lib/cxl_create.h"
 #include "../../lib/fs.h"
 #include "../../lib/spawn.h"
 #include "guest.h"
@@ -126,6 +128,25 @@ static int send_record(int port, const char *kind, json_t *data)
 	free(text);
 	json_decref(record);
 	return rc;
+}
+
+/*
+ * CPUs that the kernel was told to leave for later (maxcpus=1, see guest.c). What
+ * stays offline is for the host to notice: the hello says how many are there.
+ */
+static void bring_up_cpus(void)
+{
+	hwloc_bitmap_t present;
+	unsigned int cpu;
+	char path[64];
+
+	if (cpus_from_file("", "/sys/devices/system/cpu/present", &present))
+		return;
+	hwloc_bitmap_foreach_begin(cpu, present)
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+		fs_write("", path, "1");
+	hwloc_bitmap_foreach_end();
+	hwloc_bitmap_free(present);
 }
 
 static int send_hello(int port)
@@ -288,6 +309,26 @@ static int run_job_command(int port, const json_t *job)
 	return pid > 0 ? exit_code_of(pid) : EXIT_BROKEN;
 }
 
+/* CXL memory is online before anything runs. What went wrong is told to the host. */
+static bool make_memory(int port, const json_t *job)
+{
+	const json_t *wanted = json_object_get(job, "cxl");
+	struct cxl_wish wish = {
+		.size_bytes = json_integer_value(json_object_get(wanted, "size_bytes")),
+		.ways = json_integer_value(json_object_get(wanted, "ways")),
+	};
+	char *why = NULL;
+	int err = wanted ? cxl_create(&wish, &why) : 0;
+
+	if (err)
+		send_record(port, "unready",
+			    json_pack("{s:o}", "detail",
+				      json_sprintf("the CXL memory cannot be used: %s",
+						   why ? why : strerror(-err))));
+	free(why);
+	return !err;
+}
+
 static int do_job(int port, struct log *log)
 {
 	char *line = read_line(port);
@@ -296,7 +337,9 @@ static int do_job(int port, struct log *log)
 	int code = EXIT_BROKEN;
 	pid_t pid;
 
-	if (kind && !strcmp(kind, "plan")) {
+	if (job && !make_memory(port, job)) {
+		log_error(log, "the guest's CXL memory could not be made");
+	} else if (kind && !strcmp(kind, "plan")) {
 		pid = fork();
 		if (!pid) {
 			spawn_catch_signals();
@@ -373,6 +416,7 @@ int lab_agent(void)
 	setenv("HOME", "/tmp", 1);
 	setenv("LC_ALL", "C.UTF-8", 1);
 	umask(022);
+	bring_up_cpus();
 	port = open_port();
 	if (port < 0)
 		log_error(&log,

@@ -64,6 +64,7 @@ static const struct lab_arch arches[] = {
 		.probe_offset = 0xfff0,
 		.probe_arguments = x86_probe_arguments,
 		.probe_status = 0x10 << 1 | 1,
+		.has_acpi = true,
 		.plain_cpus = 255,
 	},
 	{

@@ -3,6 +3,7 @@
 #ifndef SHOOTDOWN_ARCH_H
 #define SHOOTDOWN_ARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct lab_arch {
 	size_t probe_length, probe_offset;
 	const char *const *probe_arguments;
 	int probe_status;
+	bool has_acpi;		 /* guests get ACPI tables: speeds of memory (HMAT), CXL */
 	unsigned int plain_cpus; /* more CPUs than this need interrupt remapping; 0: never */
 };
 

@@ -143,10 +143,27 @@ static void release(struct boot *boot)
 	free(boot);
 }
 
+/* The job with what the guest has to make ready first. */
+static char *dump_job(const struct boot_request *request)
+{
+	const struct lab_memory *memory = request->guest.memory;
+	json_t *job = json_copy(request->job);
+	char *text;
+
+	if (job && memory && memory->cxl_bytes)
+		json_object_set_new(job, "cxl",
+				    json_pack("{s:I,s:i}", "size_bytes",
+					      (json_int_t)memory->cxl_bytes, "ways",
+					      (int)memory->cxl_ways));
+	text = job ? json_dumps(job, JSON_COMPACT) : NULL;
+	json_decref(job);
+	return text;
+}
+
 int boot_start(const struct boot_request *request, struct log *log, struct boot **started)
 {
 	struct boot *boot = calloc(1, sizeof(*boot));
-	char *dump = json_dumps(request->job, JSON_COMPACT);
+	char *dump = dump_job(request);
 	int rc = boot && dump ? 0 : -ENOMEM;
 
 	if (rc)
@@ -257,6 +274,13 @@ static void take_record(struct boot *boot, const json_t *data, const char *line,
 	boot->outcomes += json_object_get(data, "outcome") != NULL;
 }
 
+static char *json_text(const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return text ? strdup(text) : NULL;
+}
+
 static void take_line(struct boot *boot, const char *line, size_t length)
 {
 	json_t *object = json_loadb(line, length, 0, NULL);
@@ -271,6 +295,8 @@ static void take_line(struct boot *boot, const char *line, size_t length)
 		take_hello(boot, data);
 	else if (!strcmp(kind, "output"))
 		take_output(boot, data);
+	else if (!strcmp(kind, "unready"))
+		fail(boot, "unready", json_text(json_object_get(data, "detail")));
 	else if (!strcmp(kind, "exit"))
 		take_exit(boot, data);
 	else
@@ -477,22 +503,26 @@ static json_t *describe(const struct boot *boot)
 {
 	const struct boot_request *request = boot->request;
 	const struct boot_result *result = &boot->result;
-	json_t *command = json_array();
+	int rc = 0;
+	char *memory = request->guest.memory ? lab_memory_text(request->guest.memory, &rc) : NULL;
+	json_t *command = json_array(), *facts;
 
 	for (char **argument = boot->command; *argument; argument++)
 		json_array_append_new(command, json_string(*argument));
-	return json_pack("{s:s,s:i,s:o,s:i,s:s,s:o,s:o,s:o,s:{s:o,s:s,s:s},s:o,s:s,s:o,s:o,s:f}",
-			 "schema", "shootdown-boot", "version", 1, "arm",
-			 text_or_null(request->arm), "boot", (int)request->number, "outcome",
-			 outcome_name(result->outcome), "failure", text_or_null(result->failure),
-			 "detail", text_or_null(result->detail), "exit_code",
-			 result->exit_code < 0 ? json_null() : json_integer(result->exit_code),
-			 "kernel", "key", text_or_null(request->kernel->key), "release",
-			 request->kernel->release, "version", request->kernel->version, "emulator",
-			 text_or_null(request->emulator_version), "accel", request->guest.accel,
-			 "command", command, "hello_s",
-			 result->hello_s < 0 ? json_null() : json_real(result->hello_s), "total_s",
-			 result->total_s);
+	facts = json_pack(
+		"{s:s,s:i,s:o,s:i,s:s,s:o,s:o,s:o,s:{s:o,s:s,s:s},s:o,s:s,s:o,s:o,s:o,s:f}",
+		"schema", "shootdown-boot", "version", 1, "arm", text_or_null(request->arm), "boot",
+		(int)request->number, "outcome", outcome_name(result->outcome), "failure",
+		text_or_null(result->failure), "detail", text_or_null(result->detail), "exit_code",
+		result->exit_code < 0 ? json_null() : json_integer(result->exit_code), "kernel",
+		"key", text_or_null(request->kernel->key), "release", request->kernel->release,
+		"version", request->kernel->version, "emulator",
+		text_or_null(request->emulator_version), "accel", request->guest.accel, "memory",
+		text_or_null(memory), "command", command, "hello_s",
+		result->hello_s < 0 ? json_null() : json_real(result->hello_s), "total_s",
+		result->total_s);
+	free(memory);
+	return facts;
 }
 
 static int write_file(const struct boot *boot, const char *name, const char *text)
@@ -509,7 +539,8 @@ static int write_file(const struct boot *boot, const char *name, const char *tex
 static enum outcome judge(const struct boot *boot)
 {
 	static const char *const set_up[] = { "wrong-kernel", "emulator-failed", "protocol",
-					      "disk-full",    "write-error",	 "missing-cpus" };
+					      "disk-full",    "write-error",	 "missing-cpus",
+					      "unready" };
 	const char *failure = boot->result.failure;
 
 	if (!failure && boot->result.exit_code < 0)

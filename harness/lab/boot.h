@@ -7,9 +7,11 @@
  *   to the guest    the job:
  *     {"kind":"plan","plan":{..},"arm":NAME,"boot":K,"guest":{..}}   (machine.json's fields)
  *     {"kind":"command","argv":[..]}
+ *   each with "cxl":{"size_bytes":N,"ways":N} when a region is to be made before it
  *   from the guest
  *     {"record":"hello","data":{"release","version","machine","cpus","uptime_s"}}
  *     {"record":"machine"|"plan"|"sample","data":{..}}               (results/record.h)
+ *     {"record":"unready","data":{"detail":T}}                       (then there is no job)
  *     {"record":"output","data":{"stream":"out"|"err","text":T}}     (of a command)
  *     {"record":"exit","data":{"code":N,"log":KERNEL LOG}}
  *
@@ -18,7 +20,7 @@
  * anything) and boot.json:
  *   {"schema":"shootdown-boot","version":1,"arm":NAME,"boot":K,"outcome":O,
  *    "failure":null|NAME,"detail":null|TEXT,"exit_code":N|null,"kernel":{"key","release","version"},
- *    "emulator":V,"accel":A,"command":[..],"hello_s":T|null,"total_s":T}
+ *    "emulator":V,"accel":A,"memory":null|TEXT,"command":[..],"hello_s":T|null,"total_s":T}
  */
 #ifndef SHOOTDOWN_BOOT_H
 #define SHOOTDOWN_BOOT_H

@@ -210,6 +210,8 @@ void lab_ab_request_from(const struct option_values *values, struct lab_ab_reque
 	request->boots = option_uint(values, "boots");
 	request->jobs = option_uint(values, "jobs");
 	request->memory_bytes = option_uint(values, "memory");
+	request->numa = option_string(values, "numa");
+	request->cxl = option_string(values, "cxl");
 	request->boot_timeout_ns = option_uint(values, "boot-timeout");
 	request->seed = option_uint(values, "seed");
 }
@@ -305,7 +307,17 @@ const struct command lab_commands[] = {
 		  "KERNEL is SERIES:ARM, or the path of an image. The command (\"shootdown "
 		  "check\" when there is none) runs as root in the guest; its output and exit "
 		  "code are those of this command. What the kernel reports as its failure is "
-		  "named and makes the exit code 1.",
+		  "named and makes the exit code 1.\n\n"
+		  "--numa gives the guest nodes: a number splits CPUs and memory evenly; else nodes "
+		  "have \";\" between and are numbered from 0. cpus=0-3/6 are a node's CPUs, "
+		  "cpus=all those that no other node names, and a node without cpus has memory "
+		  "only. mem=SIZE is its memory: all nodes give it and --memory is left out, or "
+		  "--memory is split. latency=NS and bandwidth=MBS, from the node's nearest CPU, "
+		  "make the kernel put slower memory into a lower tier (100 and 100000 where only "
+		  "others give one). distances=10/21/30 are those to all nodes. The last node may "
+		  "have mem=0 and no CPUs: its number stays unused. --cxl adds emulated CXL "
+		  "devices and makes a region of them, which is one more node in a lower tier, "
+		  "online before the command runs.",
 	  .example = "batched-stale-cpus:patched --cpus 16 -- shootdown run null",
 	  .options = lab_boot_options,
 	  .run = lab_boot },
@@ -316,7 +328,7 @@ const struct command lab_commands[] = {
 		  "Builds each arm's kernel or takes it from the cache, boots each as often as "
 		  "--boots says, runs the same plan in every boot and prints the comparison. "
 		  "SERIES is the name of a bundled series, the folder of another, or - for none; "
-		  "--arm adds arms.\n\n"
+		  "--arm adds arms. --numa and --cxl are those of lab boot.\n\n"
 		  "The order of the boots is decided by the seed: each round boots every arm once. "
 		  "Two guests run side by side when there are cores and memory for it. A boot whose "
 		  "kernel panics, oopses, warns, hangs or is not the one asked for fails, and the "

@@ -30,6 +30,7 @@ const struct option_row lab_boot_options[] = {
 	  .max = 1ULL << 42,
 	  .metavar = "SIZE",
 	  .help = "memory of the guest" },
+	LAB_MEMORY_OPTIONS,
 	{ .name = "accel",
 	  .type = OPTION_CHOICE,
 	  .fallback = "auto",
@@ -206,14 +207,30 @@ static int boot_prepared(const struct option_values *values, struct boot_request
 	return code;
 }
 
+static int prepare_memory(const struct option_values *values, const struct lab_arch *arch,
+			  struct lab_memory *memory, struct log *log)
+{
+	uint64_t bytes = option_uint(values, "memory");
+	int rc = lab_memory_parse(option_string(values, "numa"), option_string(values, "cxl"), arch,
+				  option_uint(values, "cpus"), log, memory);
+
+	return rc ? rc
+		  : lab_memory_settle(memory, option_given(values, "memory") ? bytes : 0, bytes,
+				      log);
+}
+
 static int prepare_guest(const struct option_values *values, struct lab_prepared *prepared,
 			 unsigned int index, struct boot_request *request,
-			 struct lab_emulator *emulator, char **initramfs, struct log *log)
+			 struct lab_memory *memory, struct lab_emulator *emulator, char **initramfs,
+			 struct log *log)
 {
 	const struct lab_arch *arch = prepared->series.arch;
 	unsigned int cpus = option_uint(values, "cpus");
-	int rc = guest_emulator(arch, option_string(values, "accel"), cpus, prepared->cache, log,
-				emulator);
+	int rc = prepare_memory(values, arch, memory, log);
+
+	if (!rc)
+		rc = guest_emulator(arch, option_string(values, "accel"), cpus, prepared->cache,
+				    log, emulator);
 
 	if (!rc)
 		rc = prepare_kernel(prepared, index, log);
@@ -231,7 +248,8 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 			   .arguments = option_string(values, "append"),
 			   .accel = emulator->accel,
 			   .cpus = cpus,
-			   .memory_bytes = option_uint(values, "memory"),
+			   .memory_bytes = memory->ram_bytes,
+			   .memory = memory,
 			   .channel = -1 },
 		.kernel = &prepared->kernels[index],
 		.emulator_version = emulator->version,
@@ -256,6 +274,7 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 	struct kernel_choice choice = { 0 };
 	char *initramfs = NULL;
 	struct lab_prepared prepared = { 0 };
+	struct lab_memory memory = { 0 };
 	struct lab_emulator emulator = { 0 };
 	struct boot_request request = { 0 };
 	int rc, code;
@@ -266,8 +285,8 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 	}
 	rc = find_kernel(arguments[0], &setup, &choice, &prepared, log);
 	if (!rc)
-		rc = prepare_guest(values, &prepared, choice.index, &request, &emulator, &initramfs,
-				   log);
+		rc = prepare_guest(values, &prepared, choice.index, &request, &memory, &emulator,
+				   &initramfs, log);
 	request.job = rc ? NULL : make_command(arguments + 1);
 	request.out = out;
 	request.err = log->stream;
@@ -275,6 +294,7 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 	json_decref(request.job);
 	free(initramfs);
 	guest_emulator_release(&emulator);
+	lab_memory_release(&memory);
 	prepare_release(&prepared);
 	release_choice(&choice);
 	return code;

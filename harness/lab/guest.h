@@ -14,8 +14,10 @@
 
 #include "../../lib/log.h"
 #include "arch.h"
+#include "memory.h"
 
-#define GUEST_PORT "shootdown" /* the virtio port's name */
+#define GUEST_PORT	 "shootdown" /* the virtio port's name */
+#define GUEST_PAGE_BYTES 4096
 
 struct lab_guest {
 	const struct lab_arch *arch;
@@ -26,8 +28,9 @@ struct lab_guest {
 	const char *console_path;
 	const char *accel; /* "kvm" or "tcg" */
 	unsigned int cpus;
-	uint64_t memory_bytes;
-	int channel; /* a connected stream socket that the emulator inherits */
+	uint64_t memory_bytes;		 /* without CXL's */
+	const struct lab_memory *memory; /* nodes and CXL memory, may be NULL */
+	int channel;			 /* a connected stream socket that the emulator inherits */
 };
 
 struct lab_emulator {

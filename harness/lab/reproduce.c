@@ -153,6 +153,10 @@ static int run_test(struct job *job, const struct reference_test *test, unsigned
 	request.plan = plan;
 	request.cpus = cpus;
 	request.out = out;
+	if (!request.numa && !request.cxl) {
+		request.numa = test->numa;
+		request.cxl = test->cxl;
+	}
 	log_info(job->log, "test %s, %s, on %u CPUs", test->test, test->title, cpus);
 	ret = lab_ab(&request, job->log, &result);
 	if (ret)

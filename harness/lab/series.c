@@ -163,6 +163,10 @@ static int parse_arm_line(struct lab_series *series, const char *line, const cha
 		}
 		at += length;
 	}
+	if (!rc && reverse) {
+		log_error(log, "%s: arm %s: -R needs the patch to undo behind it", where, arm.name);
+		rc = -EINVAL;
+	}
 	if (!rc)
 		rc = take_arm(series, &arm, log);
 	if (rc)
@@ -353,6 +357,8 @@ int series_open(const char *name, const char *arch_name, struct log *log, struct
 		rc = find_bundled(&found, name, arch);
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		say_unknown(name, log);
+	else if (rc)
+		log_error(log, "series %.80s: %s", name, strerror(-rc));
 	if (rc)
 		return rc;
 	if (!found.arch)

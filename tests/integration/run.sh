@@ -29,18 +29,20 @@ check "what is not there says why" jq -se \
 # cut short: NAME SIGNAL CODE
 cut_short() {
 	local code=0 pid
-	"$sd" run null --duration 60s --set pages=64 --set window=20ms --out "$1" > "$1.log" 2>&1 &
+	# a shell starts background jobs with SIGINT ignored
+	env --default-signal=INT "$sd" run null --duration 60s --set pages=64 --set window=20ms --out "$1" > "$1.log" 2>&1 &
 	pid=$!
 	for _ in $(seq 100); do
 		[ "$(lines 'select(.outcome)' "$1" 2> /dev/null || echo 0)" -ge 3 ] && break
 		sleep 0.1
 	done
+	children=$(pgrep -P "$pid")
 	kill -s "$2" "$pid"
 	wait "$pid" || code=$?
 	if [ "$code" -eq "$3" ]; then ok "$1 ends with $3"; else not_ok "$1 ends with $3, not $code"; fi
 	check "$1 keeps the samples" test "$(lines 'select(.outcome == "pass")' "$1")" -ge 3
 	check "$1 records the outcome" jq -se '.[-1] | .end == "interrupted" and .restored' "$1/samples.jsonl"
-	check "$1 leaves no process" sh -c "! pgrep -P $pid"
+	check "$1 leaves no process" sh -c "! kill -0 $(echo $children) 2> /dev/null"
 }
 cut_short stopped-by-INT INT 130
 cut_short stopped-by-TERM TERM 143

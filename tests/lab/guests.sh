@@ -8,22 +8,24 @@ series=$top/patches/x86/batched-stale-cpus
 kernel=$("$sd" lab build batched-stale-cpus --arm baseline 2> /dev/null | cut -f 2)
 cd "$work" || exit 1
 
-expect "a command in a guest" 0 "shootdown 0" "$sd" lab boot "$kernel" --cpus 2 --out g1 -- shootdown --version
-expect "its exit code comes back" 2 "did you mean" "$sd" lab boot "$kernel" --cpus 2 --out g2 -- shootdown run nul
-expect "the check command in a guest" 0 "memory.reclaim" "$sd" lab boot "$kernel" --cpus 2 --out g3
+expect "a command in a guest" 0 "shootdown 0" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g1" -- shootdown --version
+expect "its exit code comes back" 2 "did you mean" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g2" -- shootdown run nul
+expect "every counter in a guest, with debugfs" 0 "1 pass" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g8" -- \
+	shootdown run null --runs 1 --set pages=64 --counter all
+expect "the check command in a guest" 0 "memory.reclaim" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g3"
 busybox=$(command -v busybox)
 if [ -n "$busybox" ]; then
-	expect "a panic is named" 1 "panic" "$sd" lab boot "$kernel" --cpus 2 --out g4 --add "$busybox" -- \
+	expect "a panic is named" 1 "panic" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g4" --add "$busybox" -- \
 		busybox sh -c 'echo c > /proc/sysrq-trigger'
-	check "its console is kept" grep -q "sysrq" g4/console.log
-	expect "a command that does not end" 1 "not done after 5 s" "$sd" lab boot "$kernel" --cpus 2 --timeout 5s --out g5 --add "$busybox" -- \
+	check "its console is kept" grep -q "sysrq" "$work/g4/console.log"
+	expect "a command that does not end" 1 "not done after 5 s" "$sd" lab boot "$kernel" --cpus 2 --timeout 5s --out "$work/g5" --add "$busybox" -- \
 		busybox sleep 600
 else
 	skip "panics and hangs" "busybox is not installed"
 fi
 head -c 100000 /dev/urandom > noise
-expect "an image that is none" 2 "noise" "$sd" lab boot "$work/noise" --cpus 1 --out g6
-expect "an image that is not there" 2 "no-such" "$sd" lab boot ./no-such-image --out g7
+expect "an image that is none" 2 "noise" "$sd" lab boot "$work/noise" --cpus 1 --out "$work/g6"
+expect "an image that is not there" 2 "no-such" "$sd" lab boot ./no-such-image --out "$work/g7"
 
 expect "unknown series" 2 'did you mean "batched-stale-cpus"' "$sd" lab ab batched-stale-cpu pageout --cpus 2
 expect "unknown stressor" 2 'did you mean "pageout"' "$sd" lab ab batched-stale-cpus pagout --cpus 2

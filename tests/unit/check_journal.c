@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../harness/journal.h"
+#include "../../harness/environment.h"
+#include "../../lib/fs.h"
 
 struct found {
 	unsigned int journals, entries, done;
@@ -111,6 +112,106 @@ START_TEST(a_link_or_an_open_folder_is_refused)
 }
 END_TEST
 
+/* ---- knobs: an ordinary file stands for one ---- */
+
+static char knob[] = "/tmp/check_journal.knob.XXXXXX";
+
+static void make_knob(const char *value)
+{
+	int fd;
+
+	strcpy(strchr(knob, '\0') - 6, "XXXXXX");
+	fd = mkstemp(knob);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(dprintf(fd, "%s", value), (int)strlen(value));
+	close(fd);
+}
+
+static void ck_assert_knob(const char *value)
+{
+	char *text;
+
+	ck_assert_int_eq(fs_read_value("", knob, &text), 0);
+	ck_assert_str_eq(text, value);
+	free(text);
+}
+
+/* Opens a journal and writes "new" to the file. */
+static void set_knob(struct environment *environment, const char *path, struct log *log)
+{
+	const struct environment_row rows[] = {
+		{ .kind = ENVIRONMENT_KNOB, .path = path, .text = "new" },
+		{ ENVIRONMENT_END },
+	};
+	const struct stressor stressor = { .environment = rows };
+	const struct point point = { .stressor = &stressor };
+	char reason[256];
+
+	*environment = (struct environment){ .log = log };
+	ck_assert_int_eq(journal_open(log, &environment->journal), 0);
+	ck_assert_int_eq(environment_apply(environment, &point, reason, sizeof(reason)), 0);
+}
+
+START_TEST(a_knob_gets_its_old_value_back)
+{
+	struct environment environment;
+
+	make_knob("old");
+	set_knob(&environment, knob, quiet_log());
+	ck_assert_knob("new");
+	ck_assert_int_eq(environment_undo(&environment), 0);
+	ck_assert_knob("old");
+	journal_close(environment.journal);
+	unlink(knob);
+}
+END_TEST
+
+START_TEST(a_knob_of_a_killed_run_is_restored)
+{
+	struct environment environment;
+	pid_t pid;
+
+	make_knob("old");
+	pid = fork();
+	if (!pid) {
+		set_knob(&environment, knob, quiet_log());
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+	ck_assert_knob("new");
+	ck_assert_int_ge(environment_restore(quiet_log()), 0);
+	ck_assert_knob("old");
+	unlink(knob);
+}
+END_TEST
+
+START_TEST(a_knob_that_somebody_else_has_set_is_left)
+{
+	struct environment environment;
+
+	make_knob("old");
+	set_knob(&environment, knob, quiet_log());
+	ck_assert_int_eq(fs_write("", knob, "els"), 0);
+	ck_assert_int_eq(environment_undo(&environment), 0);
+	ck_assert_knob("els");
+	ck_assert_said("somebody else");
+	journal_close(environment.journal);
+	unlink(knob);
+}
+END_TEST
+
+START_TEST(a_knob_that_is_missing_changes_nothing)
+{
+	struct environment environment;
+	unsigned int count;
+
+	set_knob(&environment, "/tmp/check_journal.none/knob", quiet_log());
+	journal_entries(environment.journal, &count);
+	ck_assert_uint_eq(count, 0);
+	journal_close(environment.journal);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("journal");
@@ -118,5 +219,9 @@ int main(void)
 	tcase_add_test(tests, a_killed_owner_is_found_once);
 	tcase_add_test(tests, a_living_owner_is_left_alone);
 	tcase_add_test(tests, a_link_or_an_open_folder_is_refused);
+	tcase_add_test(tests, a_knob_gets_its_old_value_back);
+	tcase_add_test(tests, a_knob_of_a_killed_run_is_restored);
+	tcase_add_test(tests, a_knob_that_somebody_else_has_set_is_left);
+	tcase_add_test(tests, a_knob_that_is_missing_changes_nothing);
 	return run_suite("journal", tests);
 }

@@ -2,6 +2,7 @@
 #include "quiet.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "../../harness/needs.h"
 #include "../../harness/plan.h"
@@ -123,6 +124,95 @@ START_TEST(idle_neighbours_and_madvise_are_predicted_as_what_they_are)
 }
 END_TEST
 
+/*
+ * Worked out by hand. move-pages: 648 batches for 331,600 pages; calls of 100 are a
+ * flush each, the last of a round too (8,150 pages: 82); calls of 600 are two, and
+ * what is left over (350 pages) one. demote: the first call looks at 1 to 16 pages
+ * at priorities 5 to 1, keeps these 31 because they are fresh, and at priority 0 finds
+ * them again with one more fresh one, which the second call takes: 2 flushes.
+ * migrate-active: 1,284 batches, T = 2.
+ */
+static const struct {
+	const char *stressor, *setting;
+	unsigned int cpus;
+	const char *metric;
+	double value; /* NAN: not predicted */
+} moved[] = {
+	{ "move-pages", NULL, 112, "flushes", 648 },
+	{ "move-pages", NULL, 112, "remote_ipis", 71928 },
+	{ "move-pages", NULL, 512, "remote_ipis", 331128 },
+	{ "move-pages", "pages=512", 2, "flushes", 1 },
+	{ "move-pages", "pages=513", 2, "flushes", 2 },
+	{ "move-pages", "pages=8150 batch=100 rounds=3", 8, "remote_ipis", 1722 },
+	{ "move-pages", "pages=8150 batch=600", 8, "remote_ipis", 189 },
+	{ "move-pages", "pages=8150 batch=9000", 8, "remote_ipis", 112 },
+	{ "move-pages", "neighbours=idle", 8, "remote_ipis", 0 },
+	{ "move-pages", NULL, 8, "pages_refused", 0 },
+	{ "demote", "pages=1", 4, "flushes", 1 },
+	{ "demote", "pages=32", 4, "flushes", 2 },
+	{ "demote", "pages=32", 4, "remote_ipis", 6 },
+	{ "demote", "lru=generations", 4, "remote_ipis", NAN },
+	{ "demote", NULL, 4, "pages_demoted", 81876 },
+	{ "migrate-active", NULL, 112, "flushes", 1284 },
+	{ "migrate-active", NULL, 112, "remote_ipis", 141240 },
+	{ "migrate-active", "accessors=4 pages=512", 8, "remote_ipis", 5 },
+	{ "migrate-active", "shared=move", 112, "remote_ipis", NAN },
+	{ "migrate-active", NULL, 2, "remote_ipis", NAN },
+};
+
+static struct plan *build_words(const char *stressor, const char *words)
+{
+	const char *const stressors[] = { stressor, NULL };
+	char *text = strdup(words ? words : ""), *rest = text, *word;
+	const char *settings[8] = { NULL };
+	unsigned int count = 0;
+	struct plan *plan;
+
+	while (words && (word = strsep(&rest, " ")))
+		settings[count++] = word;
+	plan = build(stressors, settings);
+	free(text);
+	return plan;
+}
+
+START_TEST(moves_are_predicted)
+{
+	struct plan *plan = build_words(moved[_i].stressor, moved[_i].setting);
+	json_t *json = plan_json(plan, moved[_i].cpus, 4096), *found;
+
+	found = json_object_get(
+		json_object_get(json_object_get(json_array_get(json_object_get(json, "points"), 0),
+						"metrics"),
+				moved[_i].metric),
+		"predicted");
+	if (isnan(moved[_i].value))
+		ck_assert(json_is_null(found));
+	else
+		ck_assert_double_eq(json_number_value(found), moved[_i].value);
+	json_decref(json);
+	plan_free(plan);
+}
+END_TEST
+
+/* A flush of a part of an isolation costs as much: never fewer than pages / 32, and not many more.
+ */
+START_TEST(demotion_takes_a_little_more_than_a_flush_for_32_pages)
+{
+	struct plan *plan = build_words("demote", NULL);
+	json_t *json = plan_json(plan, 512, 4096);
+	double flushes = json_number_value(json_object_get(
+		json_object_get(json_object_get(json_array_get(json_object_get(json, "points"), 0),
+						"metrics"),
+				"flushes"),
+		"predicted"));
+
+	ck_assert_double_ge(flushes, 81876 / 32.0);
+	ck_assert_double_le(flushes, 81876 / 32.0 * 1.05);
+	json_decref(json);
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(json_goes_round)
 {
 	const char *const stressors[] = { "all", NULL };
@@ -215,6 +305,8 @@ int main(void)
 	tcase_add_loop_test(tests, pageout_predicts_pages_times_others, 0,
 			    sizeof(predicted) / sizeof(predicted[0]));
 	tcase_add_test(tests, idle_neighbours_and_madvise_are_predicted_as_what_they_are);
+	tcase_add_loop_test(tests, moves_are_predicted, 0, sizeof(moved) / sizeof(moved[0]));
+	tcase_add_test(tests, demotion_takes_a_little_more_than_a_flush_for_32_pages);
 	tcase_add_test(tests, json_goes_round);
 	tcase_add_loop_test(tests, wrong_requests_are_refused, 0,
 			    sizeof(refused) / sizeof(refused[0]));

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which nodes pages are moved between, on machines of many kinds. */
+#include "machines.h"
+#include "quiet.h"
+
+#include "../../harness/needs.h"
+#include "../../stressors/placement.h"
+
+static const struct {
+	const char *machine;
+	bool down;
+	unsigned int cpu; /* the control CPU */
+	const char *pages, *from, *to;
+	int chosen_from, chosen_to; /* -1: none, and this is said: */
+	const char *words;
+} cases[] = {
+	/* numbers with gaps; node 251 has memory, and this process may not use it */
+	{ "numa-gaps", false, 0, "1000", "auto", "auto", 0, 8, NULL },
+	{ "numa-gaps", false, 9, "1000", "auto", "auto", 8, 0, NULL },
+	{ "numa-gaps", false, 0, "1000", "8", "auto", 8, 0, NULL },
+	{ "numa-gaps", false, 0, "1000", "auto", "251", -1, -1, "may not use" },
+	{ "numa-gaps", false, 0, "1000", "auto", "1", -1, -1, "no such node" },
+	{ "numa-gaps", false, 0, "1000", "auto", "0", -1, -1, "a second node" },
+	{ "numa-gaps", false, 0, "1000", "-1", "auto", -1, -1, "a node's number or auto" },
+	{ "numa-gaps", false, 0, "1000", "auto", "1x", -1, -1, "a node's number or auto" },
+	{ "numa-gaps", false, 0, "1000000", "auto", "auto", -1, -1, "a node with 3914 MiB" },
+	{ "numa-gaps", true, 0, "1000", "auto", "auto", -1, -1, "a lower memory tier" },
+	/* node 1 has memory only; node 2 has CPUs only, so its CPUs' pages start elsewhere */
+	{ "memory-only", false, 0, "1000", "auto", "auto", 0, 1, NULL },
+	{ "memory-only", false, 5, "1000", "auto", "auto", 0, 1, NULL },
+	{ "memory-only", false, 0, "1000", "auto", "2", -1, -1, "no memory" },
+	{ "memory-only", true, 5, "1000", "auto", "auto", 0, 1, NULL },
+	{ "memory-only", true, 0, "1000", "1", "auto", -1, -1, "a lower memory tier" },
+	{ "memory-only", false, 0, "700000", "auto", "1", -1, -1, "are free; give fewer pages" },
+	/* two tiers below: the nearest of the next one is the kernel's choice */
+	{ "cxl-tiers", true, 0, "1000", "auto", "auto", 0, 3, NULL },
+	{ "cxl-tiers", true, 12, "1000", "auto", "auto", 1, 5, NULL },
+	{ "cxl-tiers", true, 0, "1000", "3", "auto", 3, 9, NULL },
+	{ "cxl-tiers", true, 0, "1000", "auto", "9", 0, 9, NULL },
+	{ "cxl-tiers", true, 0, "1000", "3", "0", -1, -1, "a lower memory tier" },
+	{ "cxl-tiers", false, 0, "1000", "auto", "auto", 0, 3, NULL },
+	{ "cxl-tiers", false, 0, "1000", "9", "1", 9, 1, NULL },
+	{ "x86-1", false, 0, "1000", "auto", "auto", -1, -1, "a second node" },
+};
+
+/* One CPU, a stressor that has the options. */
+static void describe(struct point *point, const char *pages, const char *from, const char *to,
+		     const unsigned int *cpu)
+{
+	const struct stressor *stressor = stressor_find("demote");
+	struct option_values *values = options_new(stressor->options);
+
+	ck_assert_int_eq(options_set(values, "test", "pages", pages, quiet_log()), 0);
+	ck_assert_int_eq(options_set(values, "test", "from", from, quiet_log()), 0);
+	ck_assert_int_eq(options_set(values, "test", "to", to, quiet_log()), 0);
+	*point = (struct point){ .stressor = stressor,
+				 .parameters = values,
+				 .cpus = cpu,
+				 .cpu_count = 1,
+				 .page_bytes = 4096 };
+}
+
+START_TEST(nodes_are_chosen)
+{
+	char *root = machine_made(cases[_i].machine), reason[400] = "";
+	struct placement placement;
+	struct point point;
+	int rc;
+
+	describe(&point, cases[_i].pages, cases[_i].from, cases[_i].to, &cases[_i].cpu);
+	rc = placement_find(root, &point, cases[_i].down, &placement, reason, sizeof(reason));
+	if (cases[_i].chosen_from < 0) {
+		ck_assert_int_eq(rc, 1);
+		ck_assert_msg(strstr(reason, cases[_i].words), "not said: %s; but: %s",
+			      cases[_i].words, reason);
+	} else {
+		ck_assert_msg(rc == 0, "%s", reason);
+		ck_assert_int_eq(placement.from, cases[_i].chosen_from);
+		ck_assert_int_eq(placement.to, cases[_i].chosen_to);
+	}
+	options_free((struct option_values *)point.parameters);
+	free(root);
+}
+END_TEST
+
+START_TEST(a_kernel_that_cannot_demote_is_named)
+{
+	char *root = machine_made("memory-only"), reason[400];
+	struct placement placement;
+	struct point point;
+	unsigned int cpu = 0;
+	char *knob = format_string("%s/sys/kernel/mm/numa/demotion_enabled", root);
+
+	describe(&point, "1000", "auto", "auto", &cpu);
+	ck_assert_int_eq(unlink(knob), 0);
+	ck_assert_int_eq(placement_find(root, &point, true, &placement, reason, sizeof(reason)), 1);
+	ck_assert_ptr_nonnull(strstr(reason, "demotion_enabled"));
+	ck_assert_int_eq(placement_find("/nonexistent", &point, false, &placement, reason,
+					sizeof(reason)),
+			 1);
+	ck_assert_ptr_nonnull(strstr(reason, "CONFIG_NUMA"));
+	options_free((struct option_values *)point.parameters);
+	free(knob);
+	free(root);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("placement");
+
+	tcase_add_checked_fixture(tests, machines_begin, machines_end);
+	tcase_add_loop_test(tests, nodes_are_chosen, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tests, a_kernel_that_cannot_demote_is_named);
+	return run_suite("placement", tests);
+}
