@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../harness/needs.h"
-#include "../harness/point.h"
+#include "../harness/samples.h"
 #include "../harness/sources/source.h"
 #include "../stressors/stressor.h"
 

@@ -2,7 +2,7 @@
 /* "shootdown restore": undoes what killed runs left, from their journals. */
 #include "commands.h"
 
-#include "../harness/environment.h"
+#include "../harness/undo.h"
 
 const struct option_row restore_options[] = {
 	{ NULL },
@@ -18,7 +18,7 @@ int restore_command(const struct option_values *values, const char *const *argum
 		log_error(log, "restore takes no argument, not \"%s\"", arguments[0]);
 		return EXIT_USAGE;
 	}
-	visited = environment_restore(log);
+	visited = undo_dead_journals(log);
 	if (visited < 0)
 		return EXIT_BROKEN;
 	if (visited)

@@ -15,26 +15,20 @@
 struct environment {
 	struct journal *journal; /* borrowed */
 	struct log *log;	 /* borrowed */
+	unsigned int index;	 /* tells those of one process apart */
 	int cgroup_folder;	 /* descriptor, -1 when the point has no cgroup */
 	int zram;		 /* device number, -1 when it has none */
 };
 
 /*
  * Applies the rows of the point's stressor. On failure reason says what went
- * wrong (and what to do), and environment_undo() must still be called.
+ * wrong (and what to do); what was changed until then is in the journal.
  */
 int environment_apply(struct environment *environment, const struct point *point, char *reason,
 		      size_t reason_size);
 
-/* Undoes what is in the journal, newest first, and reads back. 0, or the first
- * negative errno (said); what could not be undone stays in the journal. */
-int environment_undo(struct environment *environment);
-
-/*
- * Undoes what dead runs left. Returns the number of journals that were found, or
- * a negative errno when something could not be undone (said).
- */
-int environment_restore(struct log *log);
+/* Lets go of what it has open; undoing is undo.h's. */
+void environment_release(struct environment *environment);
 
 /* Where cgroup v2 is mounted with the memory controller at hand, under root
  * (lib/fs.h): a fresh string, or NULL with *reason (static) saying why not. */

@@ -49,8 +49,8 @@ void journal_close(struct journal *journal);
 
 /*
  * Calls visit for each journal whose owner is dead and that has something to undo,
- * with the lock taken; the journal is closed (journal_close()) afterwards. Returns the number visited or
- * a negative errno (no folder: 0).
+ * with the lock taken; the journal is closed (journal_close()) afterwards. Returns the number
+ * visited or a negative errno (no folder: 0).
  */
 int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, void *context),
 		       void *context);

@@ -75,9 +75,10 @@ json_t *machine_describe(const char *root)
 
 	uname(&name);
 	return json_pack(
-		"{s:s, s:i, s:s, s:i, s:{s:o, s:o}, s:{s:i, s:i}, s:o, s:i, s:I, s:n, s:n, s:n, s:o, s:s}",
-		"schema", "shootdown-machine", "version", RECORD_VERSION, "arch", name.machine,
-		"page_size", (int)sysconf(_SC_PAGESIZE), "kernel", "release",
+		"{s:s, s:i, s:o, s:s, s:i, s:{s:o, s:o}, s:{s:i, s:i}, s:o, s:i, s:I, s:n, s:n, s:n, s:o, s:s}",
+		"schema", "shootdown-machine", "version", RECORD_VERSION, "host",
+		text_or_null(value_or_null(root, "/proc/sys/kernel/hostname")), "arch",
+		name.machine, "page_size", (int)sysconf(_SC_PAGESIZE), "kernel", "release",
 		text_or_null(value_or_null(root, "/proc/sys/kernel/osrelease")), "version",
 		text_or_null(value_or_null(root, "/proc/sys/kernel/version")), "cpus", "online",
 		count_list(root, "/sys/devices/system/cpu/online"), "used", 0, "cpu_model",

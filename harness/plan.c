@@ -10,7 +10,7 @@
 #include "../lib/cpus.h"
 #include "../lib/perf.h"
 #include "../results/record.h"
-#include "point.h"
+#include "samples.h"
 
 #define POINTS_MAX 10000
 #define STEPS_MAX  10000000
@@ -322,6 +322,7 @@ void plan_request_from(const struct option_values *values, struct plan_request *
 	request->duration_ns = option_uint(values, "duration");
 	request->timeout_ns = option_uint(values, "timeout");
 	request->seed = option_uint(values, "seed");
+	request->interleave = option_flag(values, "interleave");
 }
 
 int plan_build(const struct plan_request *request, struct log *log, struct plan **out)
@@ -335,6 +336,7 @@ int plan_build(const struct plan_request *request, struct log *log, struct plan 
 	plan->duration_ns = request->duration_ns;
 	plan->timeout_ns = request->timeout_ns;
 	plan->seed = request->seed;
+	plan->interleave = request->interleave;
 	for (unsigned int i = 0; !rc && request->stressors[i]; i++)
 		rc = add_stressor(plan, request->stressors[i], log);
 	if (!rc && !plan->point_count) {
@@ -387,6 +389,14 @@ static void add_source_metrics(json_t *metrics, const struct source_metric *row)
 		json_object_set_new(metrics, row->name, metric_json(row->unit, row->better, NAN));
 }
 
+static bool reports_itself(const struct stressor *stressor, const char *metric)
+{
+	for (const struct metric_row *row = stressor->metrics; row->name; row++)
+		if (!strcmp(row->name, metric))
+			return true;
+	return false;
+}
+
 /* Every metric that the stressor and the plan's sources report, with what is predicted. */
 static json_t *point_metrics(const struct plan *plan, const struct plan_point *from,
 			     unsigned int cpu_count, size_t page_bytes)
@@ -409,7 +419,8 @@ static json_t *point_metrics(const struct plan *plan, const struct plan_point *f
 	for (unsigned int i = 0; i < count; i++) {
 		json_t *metric = json_object_get(metrics, list[i].metric);
 
-		if (metric)
+		/* in a mix only what a stressor reports itself can be foretold */
+		if (metric && (!plan->interleave || reports_itself(from->stressor, list[i].metric)))
 			json_object_set_new(metric, "predicted", json_real(list[i].value));
 	}
 	return metrics;
@@ -441,12 +452,13 @@ json_t *plan_json(const struct plan *plan, unsigned int cpu_count, size_t page_b
 						       (int)plan->order[i].repetition));
 	for (const struct source **source = plan->sources; *source; source++)
 		json_array_append_new(sources, json_string((*source)->name));
-	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:s?, s:o, s:o, s:o, s:o}", "schema",
+	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:b, s:s?, s:o, s:o, s:o, s:o}", "schema",
 			 "shootdown-plan", "version", RECORD_VERSION, "seed",
 			 (json_int_t)plan->seed, "repetitions", (int)plan->repetitions,
 			 "duration_s", plan->duration_ns / 1e9, "timeout_s", plan->timeout_ns / 1e9,
-			 "cpu_list", plan->cpu_list, "sources", sources, "events",
-			 strings_json(plan->events), "points", points, "order", order);
+			 "interleave", (int)plan->interleave, "cpu_list", plan->cpu_list, "sources",
+			 sources, "events", strings_json(plan->events), "points", points, "order",
+			 order);
 }
 
 /* Borrowed strings of a JSON array, NULL at the end; the caller frees the array. */
@@ -513,6 +525,7 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 	if (!rc) {
 		plan->repetitions = json_integer_value(json_object_get(json, "repetitions"));
 		plan->seed = json_integer_value(json_object_get(json, "seed"));
+		plan->interleave = json_is_true(json_object_get(json, "interleave"));
 		plan->duration_ns = json_number_value(json_object_get(json, "duration_s")) * 1e9;
 		plan->timeout_ns = json_number_value(json_object_get(json, "timeout_s")) * 1e9;
 		rc = check_cpu_list(plan, json_string_value(json_object_get(json, "cpu_list")),

@@ -31,6 +31,7 @@ struct plan {
 	uint64_t duration_ns; /* 0: repetitions rule; else rounds until the time is up */
 	uint64_t timeout_ns;  /* of one repetition */
 	uint64_t seed;
+	bool interleave;	 /* all points of a round at once */
 	struct plan_step *order; /* point_count x repetitions steps, seeded */
 	unsigned int step_count;
 	const struct source **sources; /* NULL at the end */
@@ -46,6 +47,7 @@ struct plan_request {
 	const char *const *events;
 	unsigned int repetitions;
 	uint64_t duration_ns, timeout_ns, seed;
+	bool interleave;
 	const char *cpu_list;
 };
 
@@ -65,6 +67,9 @@ struct plan_request {
 	PLAN_LENGTH_OPTIONS,                                                                      \
 	{ .name = "duration", .type = OPTION_DURATION, .min = 1000000, .max = 31536000000000000ULL,               \
 	  .metavar = "T", .help = "go round the points until this time is up, instead of --runs" },\
+	{ .name = "interleave", .type = OPTION_FLAG,                                                \
+	  .help = "run all points at once, as a mixed load: what cannot be told apart is marked "  \
+		  "shared" },                                                                     \
 	{ .name = "set", .type = OPTION_STRING, .many = true, .metavar = "OPTION=VALUE",          \
 	  .help = "a stressor's option, [STRESSOR.]OPTION=VALUE[,VALUE...]; several values make " \
 		  "several points" },                                                             \

@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One repetition: who starts when, what lies in the window, what is written. */
+/* One repetition: who starts when, and what lies in the window. */
 #include "point.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "environment.h"
 #include "needs.h"
+#include "samples.h"
+#include "undo.h"
 #include "worker.h"
 
-const struct source_metric window_metrics[] = {
-	{ "time_ms", "ms", "less", "time of the call under test, on the monotonic clock" },
-	{ NULL },
+/* A participant while it runs. rc: what ended it early; then the later steps leave it out. */
+struct member {
+	const struct round *round;
+	struct participant *participant;
+	struct environment environment;
+	struct crew crew;
+	struct worker *runner; /* who makes the call under test */
+	void **sources;
+	unsigned int source_count; /* of the plan's sources, opened in order */
+	pid_t *pids;
+	uint64_t *turns; /* of the neighbours, when the window began */
+	uint64_t deadline_ns;
+	bool skipped;
+	int rc;
+	char reason[512]; /* of what happened before there was shared memory */
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -24,144 +38,110 @@ static uint64_t clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* ---- samples ---- */
-
-struct writer {
-	struct sample_sink sink;
-	const struct repetition *repetition;
-	int rc; /* the first failure to write */
-};
-
-static json_t *by_cpu_json(const double *by_cpu, unsigned int cpu_count)
-{
-	json_t *object = json_object();
-	char name[16];
-
-	for (unsigned int cpu = 0; cpu < cpu_count; cpu++) {
-		if (isnan(by_cpu[cpu]))
-			continue;
-		snprintf(name, sizeof(name), "%u", cpu);
-		json_object_set_new(object, name, json_real(by_cpu[cpu]));
-	}
-	return object;
-}
-
-static void write_line(struct writer *writer, json_t *line)
-{
-	int rc = line ? record_sample(writer->repetition->record, line) : -ENOMEM;
-
-	json_decref(line);
-	if (rc && !writer->rc)
-		writer->rc = rc;
-}
-
-static void write_sample(struct sample_sink *sink, const char *metric, const char *unit,
-			 const struct value *value, const double *by_cpu, unsigned int cpu_count)
-{
-	struct writer *writer = (struct writer *)sink;
-	const struct repetition *repetition = writer->repetition;
-	json_t *line = json_pack("{s:i, s:i, s:s, s:s, s:s}", "point", (int)repetition->point_index,
-				 "repetition", (int)repetition->number, "metric", metric, "unit",
-				 unit, "status", value_status_name(value->status));
-
-	if (value->status == VALUE_OK || value->status == VALUE_MULTIPLEXED)
-		json_object_set_new(line, "value", json_real(value->value));
-	if (value->reason)
-		json_object_set_new(line, "reason", json_string(value->reason));
-	if (by_cpu && value->status == VALUE_OK)
-		json_object_set_new(line, "by_cpu", by_cpu_json(by_cpu, cpu_count));
-	write_line(writer, line);
-}
-
-static void write_reports(struct writer *writer, const struct shared *shared)
-{
-	const struct metric_row *rows = writer->repetition->point->stressor->metrics;
-	struct value value = { .status = VALUE_OK };
-
-	for (unsigned int i = 0; rows[i].name && i < REPORTS_MAX; i++) {
-		if (!atomic_load(&shared->reports[i].set))
-			continue;
-		value.value = shared->reports[i].value;
-		write_sample(&writer->sink, rows[i].name, rows[i].unit, &value, NULL, 0);
-	}
-	value.value = (shared->window_end_ns - shared->window_start_ns) / 1e6;
-	write_sample(&writer->sink, window_metrics[0].name, window_metrics[0].unit, &value, NULL,
-		     0);
-}
-
-static void write_outcome(struct writer *writer, enum outcome outcome, const char *reason,
-			  uint64_t started_ns, double seconds)
-{
-	json_t *line = json_pack("{s:i, s:i, s:s, s:I, s:f}", "point",
-				 (int)writer->repetition->point_index, "repetition",
-				 (int)writer->repetition->number, "outcome", outcome_name(outcome),
-				 "started_ns", (json_int_t)started_ns, "seconds", seconds);
-
-	if (line && *reason)
-		json_object_set_new(line, "reason", json_string(reason));
-	write_line(writer, line);
-}
-
-/* ---- sources ---- */
-
-struct opened {
-	void **states;
-	unsigned int count; /* of the plan's sources, opened in order */
-	pid_t *pids;
-};
-
-static void close_sources(const struct plan *plan, struct opened *opened)
-{
-	while (opened->count) {
-		opened->count--;
-		plan->sources[opened->count]->close(opened->states[opened->count]);
-	}
-	free(opened->states);
-	free(opened->pids);
-}
-
-static int open_sources(const struct repetition *repetition, struct crew *crew,
-			struct opened *opened)
-{
-	const struct plan *plan = repetition->plan;
-	struct source_setup setup = {
-		.root = "",
-		.cpus = repetition->point->cpus,
-		.cpu_count = repetition->point->cpu_count,
-		.events = (const char *const *)plan->events,
-	};
-	unsigned int wanted = 0;
-	int rc = 0;
-
-	while (plan->sources[wanted])
-		wanted++;
-	opened->states = calloc(wanted + 1, sizeof(*opened->states));
-	opened->pids = crew_pids(crew, &setup.task_count);
-	if (!opened->states || !opened->pids)
-		return -ENOMEM;
-	setup.tasks = opened->pids;
-	while (!rc && opened->count < wanted) {
-		rc = plan->sources[opened->count]->open(&setup, repetition->log,
-							&opened->states[opened->count]);
-		if (rc)
-			shared_say(crew->shared, OUTCOME_BROKEN, "cannot open source %s: %s",
-				   plan->sources[opened->count]->name, strerror(-rc));
-		else
-			opened->count++;
-	}
-	return rc;
-}
-
-/* ---- the repetition ---- */
-
 static bool runs_in_target(const struct point *point)
 {
 	return point->stressor->run_in_target && point->stressor->run_in_target(point);
 }
 
-static bool has_neighbours(const struct point *point)
+static bool has_neighbours(const struct member *member)
 {
-	return !point->stressor->neighbours || point->stressor->neighbours(point);
+	const struct point *point = member->participant->point;
+
+	return !member->participant->without_neighbours &&
+	       (!point->stressor->neighbours || point->stressor->neighbours(point));
+}
+
+/* ---- steps, each for one member; 0 or a negative errno ---- */
+
+static int check_needs(struct member *member)
+{
+	member->skipped = needs_unmet("", member->participant->point, member->reason,
+				      sizeof(member->reason));
+	return member->skipped ? -ECANCELED : 0;
+}
+
+static int prepare_environment(struct member *member)
+{
+	return environment_apply(&member->environment, member->participant->point, member->reason,
+				 sizeof(member->reason));
+}
+
+static void forget_supervisor(void *context)
+{
+	const struct member *member = context;
+
+	journal_forget(member->round->journal);
+}
+
+static int open_crew(struct member *member)
+{
+	int rc = crew_open(&member->crew, member->participant->point,
+			   member->environment.cgroup_folder, forget_supervisor, member);
+
+	if (rc)
+		snprintf(member->reason, sizeof(member->reason),
+			 "cannot share memory with workers: %s", strerror(-rc));
+	if (member->participant->reserved_cpus)
+		member->crew.first_neighbour = member->participant->reserved_cpus;
+	return rc;
+}
+
+static int start_target(struct member *member)
+{
+	int rc = crew_start_target(&member->crew);
+
+	return rc ? rc
+		  : crew_command(&member->crew, &member->crew.target, WORKER_SETUP,
+				 member->deadline_ns);
+}
+
+static int start_others(struct member *member)
+{
+	bool in_target = runs_in_target(member->participant->point);
+	int rc = has_neighbours(member) ? crew_start_neighbours(&member->crew, member->deadline_ns)
+					: 0;
+
+	member->runner = in_target ? &member->crew.target : &member->crew.driver;
+	return rc || in_target ? rc : crew_start_driver(&member->crew);
+}
+
+static int open_sources(struct member *member)
+{
+	const struct source *const *sources =
+		(const struct source *const *)member->round->plan->sources;
+	struct source_setup setup = {
+		.root = "",
+		.cpus = member->participant->point->cpus,
+		.cpu_count = member->participant->point->cpu_count,
+		.events = (const char *const *)member->round->plan->events,
+	};
+	unsigned int wanted = 0;
+	int rc = 0;
+
+	while (sources[wanted])
+		wanted++;
+	member->sources = calloc(wanted + 1, sizeof(*member->sources));
+	member->turns = calloc(setup.cpu_count, sizeof(*member->turns));
+	member->pids = crew_pids(&member->crew, &setup.task_count);
+	if (!member->sources || !member->turns || !member->pids)
+		return -ENOMEM;
+	setup.tasks = member->pids;
+	while (!rc && member->source_count < wanted) {
+		unsigned int i = member->source_count;
+
+		rc = sources[i]->open(&setup, member->round->log, &member->sources[i]);
+		if (rc)
+			shared_say(member->crew.shared, OUTCOME_BROKEN, "cannot open source %s: %s",
+				   sources[i]->name, strerror(-rc));
+		else
+			member->source_count++;
+	}
+	return rc;
+}
+
+static int arm(struct member *member)
+{
+	return crew_command(&member->crew, member->runner, WORKER_ARM, member->deadline_ns);
 }
 
 static _Atomic uint64_t *turns_of(struct crew *crew, unsigned int neighbour)
@@ -169,145 +149,185 @@ static _Atomic uint64_t *turns_of(struct crew *crew, unsigned int neighbour)
 	return &crew->shared->neighbours[crew->first_neighbour + neighbour].count;
 }
 
+static int note_turns(struct member *member)
+{
+	for (unsigned int i = 0; i < member->crew.neighbour_count; i++)
+		member->turns[i] = atomic_load(turns_of(&member->crew, i));
+	return 0;
+}
+
+static int send_run(struct member *member)
+{
+	return crew_send(&member->crew, member->runner, WORKER_RUN);
+}
+
+static int await_run(struct member *member)
+{
+	return crew_await(&member->crew, member->runner, member->deadline_ns);
+}
+
 /*
  * A neighbour that did not run was not there to be interrupted. A sleeping one
  * (neighbours=idle) is not expected to.
  */
-static void judge_neighbours(struct crew *crew, const uint64_t *before)
+static int judge_neighbours(struct member *member)
 {
-	bool idle = !strcmp(option_string(crew->point->parameters, "neighbours"), "idle");
+	struct crew *crew = &member->crew;
 
-	for (unsigned int i = 0; !idle && i < crew->neighbour_count; i++)
-		if (atomic_load(turns_of(crew, i)) == before[i])
+	if (!crew->neighbour_count ||
+	    !strcmp(option_string(crew->point->parameters, "neighbours"), "idle"))
+		return 0;
+	for (unsigned int i = 0; i < crew->neighbour_count; i++)
+		if (atomic_load(turns_of(crew, i)) == member->turns[i])
 			shared_say(crew->shared, OUTCOME_BROKEN,
 				   "the neighbour on CPU %u did not run in the measured window",
 				   crew->point->cpus[crew->first_neighbour + i]);
+	return 0;
 }
 
-/* Nothing here but the call under test and the readings around it. */
-static int measure(const struct plan *plan, struct crew *crew, struct worker *runner,
-		   struct opened *opened, uint64_t *turns, uint64_t deadline_ns)
+static int verify(struct member *member)
 {
-	int rc = 0, stopped;
-	unsigned int i;
+	int rc = crew_command(&member->crew, &member->crew.target, WORKER_VERIFY,
+			      member->deadline_ns);
 
-	for (i = 0; i < crew->neighbour_count; i++)
-		turns[i] = atomic_load(turns_of(crew, i));
-	for (i = 0; !rc && i < opened->count; i++)
-		rc = plan->sources[i]->start(opened->states[i]);
-	if (!rc)
-		rc = crew_command(crew, runner, WORKER_RUN, deadline_ns);
-	while (i--) {
-		stopped = plan->sources[i]->stop(opened->states[i]);
-		if (!rc)
-			rc = stopped;
-	}
-	return rc;
+	return rc ? rc
+		  : crew_command(&member->crew, &member->crew.target, WORKER_TEARDOWN,
+				 member->deadline_ns);
 }
 
-static int prepare(const struct repetition *repetition, struct crew *crew, uint64_t deadline_ns)
-{
-	int rc = crew_start_target(crew);
+/* ---- the round ---- */
 
-	if (!rc)
-		rc = crew_command(crew, &crew->target, WORKER_SETUP, deadline_ns);
-	if (!rc && has_neighbours(repetition->point))
-		rc = crew_start_neighbours(crew, deadline_ns);
-	if (!rc && !runs_in_target(repetition->point))
-		rc = crew_start_driver(crew);
-	return rc;
+static void each(struct member *members, unsigned int count, int (*step)(struct member *member))
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (!members[i].rc)
+			members[i].rc = step(&members[i]);
 }
 
-static int perform(const struct repetition *repetition, struct crew *crew, struct opened *opened)
+static unsigned int plan_sources(const struct plan *plan)
 {
-	const struct plan *plan = repetition->plan;
-	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + plan->timeout_ns;
-	uint64_t *turns = calloc(repetition->point->cpu_count, sizeof(*turns));
-	struct worker *runner;
-	int rc = turns ? prepare(repetition, crew, deadline_ns) : -ENOMEM;
+	unsigned int count = 0;
 
-	runner = runs_in_target(repetition->point) ? &crew->target : &crew->driver;
-	if (!rc)
-		rc = open_sources(repetition, crew, opened);
-	if (!rc)
-		rc = crew_command(crew, runner, WORKER_ARM, deadline_ns);
-	if (!rc)
-		rc = measure(plan, crew, runner, opened, turns, deadline_ns);
-	if (!rc) {
-		judge_neighbours(crew, turns);
-		rc = crew_command(crew, &crew->target, WORKER_VERIFY, deadline_ns);
-	}
-	if (!rc)
-		rc = crew_command(crew, &crew->target, WORKER_TEARDOWN, deadline_ns);
-	free(turns);
-	return rc;
+	while (plan->sources[count])
+		count++;
+	return count;
+}
+
+/* Nothing here but the calls under test and the readings around them. */
+static void measure(const struct plan *plan, struct member *members, unsigned int count)
+{
+	unsigned int sources = plan_sources(plan), s, m;
+	int stopped;
+
+	for (s = 0; s < sources; s++)
+		for (m = 0; m < count; m++)
+			if (!members[m].rc)
+				members[m].rc = plan->sources[s]->start(members[m].sources[s]);
+	each(members, count, send_run);
+	each(members, count, await_run);
+	while (s--)
+		for (m = count; m--;) {
+			if (s >= members[m].source_count)
+				continue;
+			stopped = plan->sources[s]->stop(members[m].sources[s]);
+			if (!members[m].rc)
+				members[m].rc = stopped;
+		}
+}
+
+static void perform(const struct plan *plan, struct member *members, unsigned int count)
+{
+	static int (*const before[])(
+		struct member *) = { check_needs,  prepare_environment, open_crew, start_target,
+				     start_others, open_sources,	arm,	   note_turns };
+	static int (*const after[])(struct member *) = { judge_neighbours, verify };
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		each(members, count, before[i]);
+	measure(plan, members, count);
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
+		each(members, count, after[i]);
 }
 
 /* An errno that nobody put into words yet; -ECANCELED is task_say()'s. */
-static void say_errno(const struct repetition *repetition, struct shared *shared, int rc)
+static void say_errno(struct member *member)
 {
+	struct shared *shared = member->crew.shared;
+	int rc = member->rc;
+
 	if (rc == -ECANCELED && atomic_load(&shared->outcome) != OUTCOME_PASS)
 		return;
 	if (rc == -EINTR)
 		shared_say(shared, OUTCOME_INTERRUPTED, "stopped by a signal");
 	else if (rc == -ETIMEDOUT)
 		shared_say(shared, OUTCOME_BROKEN, "not done after %.0f s; give a longer --timeout",
-			   repetition->plan->timeout_ns / 1e9);
+			   member->round->plan->timeout_ns / 1e9);
 	else if (rc)
 		shared_say(shared, OUTCOME_BROKEN, "set-up failed: %s", strerror(-rc));
 }
 
-static void forget_supervisor(void *context)
+/* Samples before anything is closed, then the end of all that the member started. */
+static void conclude(struct member *member, struct samples *samples)
 {
-	const struct repetition *repetition = context;
+	const struct plan *plan = member->round->plan;
+	struct shared *shared = member->crew.shared;
 
-	journal_forget(repetition->environment->journal);
-}
-
-static void attempt(const struct repetition *repetition, struct writer *writer,
-		    enum outcome *outcome, char *reason, size_t size)
-{
-	struct opened opened = { 0 };
-	struct crew crew;
-	int rc = environment_apply(repetition->environment, repetition->point, reason, size);
-
-	*outcome = OUTCOME_BROKEN;
-	if (rc)
-		return;
-	rc = crew_open(&crew, repetition->point, repetition->environment->cgroup_folder,
-		       forget_supervisor, (void *)repetition);
-	if (rc) {
-		snprintf(reason, size, "cannot share memory with workers: %s", strerror(-rc));
+	if (!shared) {
+		member->participant->outcome = member->skipped ? OUTCOME_SKIP : OUTCOME_BROKEN;
 		return;
 	}
-	rc = perform(repetition, &crew, &opened);
-	say_errno(repetition, crew.shared, rc);
-	if (crew.shared->window_end_ns) {
-		for (unsigned int i = 0; i < opened.count; i++)
-			repetition->plan->sources[i]->read(opened.states[i], &writer->sink);
-		write_reports(writer, crew.shared);
-	}
-	*outcome = atomic_load(&crew.shared->outcome);
-	snprintf(reason, size, "%s", crew.shared->reason);
-	close_sources(repetition->plan, &opened);
-	crew_close(&crew);
+	say_errno(member);
+	for (unsigned int i = 0; shared->window_end_ns && i < member->source_count; i++)
+		plan->sources[i]->read(member->sources[i], &samples->sink);
+	if (shared->window_end_ns)
+		samples_write_reports(samples, member->participant->point->stressor, shared);
+	member->participant->outcome = atomic_load(&shared->outcome);
+	snprintf(member->reason, sizeof(member->reason), "%s", shared->reason);
+	while (member->source_count--)
+		plan->sources[member->source_count]->close(member->sources[member->source_count]);
+	crew_close(&member->crew);
+	free(member->sources);
+	free(member->turns);
+	free(member->pids);
 }
 
-int repetition_run(const struct repetition *repetition, enum outcome *outcome, bool *restored)
+int round_run(const struct round *round, struct participant *participants, unsigned int count,
+	      bool *restored)
 {
-	struct writer writer = { .sink.add = write_sample, .repetition = repetition };
 	uint64_t started_ns = clock_ns(CLOCK_REALTIME), from_ns = clock_ns(CLOCK_MONOTONIC);
-	char reason[512] = "";
+	struct samples *samples = calloc(count, sizeof(*samples));
+	struct member *members = calloc(count, sizeof(*members));
+	int rc = samples && members ? 0 : -ENOMEM;
 
-	if (needs_unmet("", repetition->point, reason, sizeof(reason))) {
-		*outcome = OUTCOME_SKIP;
-	} else {
-		attempt(repetition, &writer, outcome, reason, sizeof(reason));
-		*restored = environment_undo(repetition->environment) == 0;
+	for (unsigned int i = 0; !rc && i < count; i++) {
+		members[i] = (struct member){
+			.round = round,
+			.participant = &participants[i],
+			.environment = { round->journal, round->log, i, -1, -1 },
+			.deadline_ns = from_ns + round->plan->timeout_ns,
+		};
+		samples_open(&samples[i], round->record, participants[i].index, round->number,
+			     count > 1);
 	}
-	write_outcome(&writer, *outcome, *outcome == OUTCOME_PASS ? "" : reason, started_ns,
-		      (clock_ns(CLOCK_MONOTONIC) - from_ns) / 1e9);
-	if (writer.rc)
-		log_error(repetition->log, "cannot write the samples: %s", strerror(-writer.rc));
-	return writer.rc;
+	if (!rc)
+		perform(round->plan, members, count);
+	for (unsigned int i = 0; !rc && i < count; i++)
+		conclude(&members[i], &samples[i]);
+	for (unsigned int i = 0; !rc && i < count; i++)
+		environment_release(&members[i].environment);
+	if (!rc)
+		*restored = undo_journal(round->journal, round->log) == 0;
+	for (unsigned int i = 0; !rc && i < count; i++) {
+		bool passed = participants[i].outcome == OUTCOME_PASS;
+
+		samples_write_outcome(&samples[i], participants[i].outcome,
+				      passed ? "" : members[i].reason, started_ns,
+				      (clock_ns(CLOCK_MONOTONIC) - from_ns) / 1e9);
+		rc = samples[i].rc;
+	}
+	if (rc)
+		log_error(round->log, "cannot write the samples: %s", strerror(-rc));
+	free(members);
+	free(samples);
+	return rc;
 }

@@ -1,35 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One repetition of one point, from its needs to its samples, with everything
- * undone at its end.
+ * One repetition of one point, or of several at once, from needs to samples, with
+ * everything undone at its end.
  */
 #ifndef SHOOTDOWN_POINT_H
 #define SHOOTDOWN_POINT_H
 
 #include "../lib/log.h"
 #include "../results/record.h"
-#include "environment.h"
+#include "journal.h"
 #include "plan.h"
 
-/* What the harness itself measures at every point. */
-extern const struct source_metric window_metrics[];
-
-struct repetition {
+/* What a round works with; all borrowed. */
+struct round {
 	const struct plan *plan;
-	const struct point *point;
-	unsigned int point_index; /* in the plan */
-	unsigned int number;	  /* from 1 */
-	struct environment *environment;
+	struct journal *journal;
 	struct record *record;
 	struct log *log;
+	unsigned int number; /* of the repetition, from 1 */
+};
+
+/* One point in a round. */
+struct participant {
+	const struct point *point;
+	unsigned int index; /* in the plan */
+	/*
+	 * CPUs at the head of the point's list that get no neighbour; 0: the point's
+	 * own. In a mix the first that wants neighbours has those of all, and the
+	 * others have none.
+	 */
+	unsigned int reserved_cpus;
+	bool without_neighbours;
+	enum outcome outcome; /* set by round_run() */
 };
 
 /*
- * Runs it and writes its samples and its outcome. 0, or a negative errno (said)
- * when the record cannot be written (-ENOSPC); the outcome is set either way.
- * *restored becomes false when the machine is not as it was found (said). Stop signals must be
- * blocked, and the calling thread be on the point's control CPU.
+ * Runs the participants, all windows at once, and writes their samples and outcomes.
+ * 0, or a negative errno (said) when the record cannot be written (-ENOSPC); the
+ * outcomes are set either way. *restored becomes false when the machine is not as
+ * it was found (said). Stop signals must be blocked, and the calling thread be on
+ * the first participant's control CPU.
  */
-int repetition_run(const struct repetition *repetition, enum outcome *outcome, bool *restored);
+int round_run(const struct round *round, struct participant *participants, unsigned int count,
+	      bool *restored);
 
 #endif

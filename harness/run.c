@@ -13,8 +13,9 @@
 
 #include "../lib/cpus.h"
 #include "../lib/spawn.h"
-#include "environment.h"
+#include "mix.h"
 #include "point.h"
+#include "undo.h"
 
 #define BROKEN_MAX 20
 
@@ -22,7 +23,7 @@ struct runner {
 	const struct plan *plan;
 	struct record *record;
 	struct log *log;
-	struct environment environment;
+	struct journal *journal;
 	struct run_result *result;
 	unsigned int *cpus;
 	unsigned int cpu_count;
@@ -94,7 +95,7 @@ static bool stop_requested(void)
 	return spawn_interrupted();
 }
 
-static void show_progress(struct runner *runner, unsigned int done, const struct point *point)
+static void show_progress(struct runner *runner, unsigned int done)
 {
 	const struct plan *plan = runner->plan;
 
@@ -104,41 +105,59 @@ static void show_progress(struct runner *runner, unsigned int done, const struct
 			     plan->duration_ns / 1000000000ULL);
 	else
 		log_progress(runner->log, "running", done, plan->step_count);
-	log_debug(runner->log, "%s", point->stressor->name);
 }
 
-static int run_step(struct runner *runner, unsigned int index, unsigned int number,
-		    unsigned int done)
+static void make_point(const struct runner *runner, unsigned int index, unsigned int number,
+		       struct point *point)
 {
-	const struct plan_point *from = &runner->plan->points[index];
-	struct point point = {
-		.stressor = from->stressor,
-		.parameters = from->parameters,
+	*point = (struct point){
+		.stressor = runner->plan->points[index].stressor,
+		.parameters = runner->plan->points[index].parameters,
 		.cpus = runner->cpus,
 		.cpu_count = runner->cpu_count,
 		.page_bytes = sysconf(_SC_PAGESIZE),
 		.seed = runner->plan->seed * 1000003 + index * 10007 + number,
 	};
-	struct repetition repetition = {
+}
+
+static void count_outcome(struct runner *runner, const struct participant *participant)
+{
+	enum outcome outcome = participant->outcome;
+
+	runner->result->counts[outcome]++;
+	runner->broken_in_a_row = outcome == OUTCOME_BROKEN ? runner->broken_in_a_row + 1 : 0;
+	runner->skipped[participant->index] = outcome == OUTCOME_SKIP;
+}
+
+static int run_together(struct runner *runner, struct participant *participants, unsigned int count,
+			unsigned int number)
+{
+	struct round round = {
 		.plan = runner->plan,
-		.point = &point,
-		.point_index = index,
-		.number = number,
-		.environment = &runner->environment,
+		.journal = runner->journal,
 		.record = runner->record,
 		.log = runner->log,
+		.number = number,
 	};
-	enum outcome outcome;
-	int rc;
+	int rc = round_run(&round, participants, count, &runner->result->restored);
+
+	for (unsigned int i = 0; i < count; i++)
+		count_outcome(runner, &participants[i]);
+	return rc;
+}
+
+static int run_step(struct runner *runner, unsigned int index, unsigned int number,
+		    unsigned int done)
+{
+	struct participant participant = { .index = index };
+	struct point point;
 
 	if (runner->skipped[index])
 		return 0;
-	show_progress(runner, done, &point);
-	rc = repetition_run(&repetition, &outcome, &runner->result->restored);
-	runner->result->counts[outcome]++;
-	runner->broken_in_a_row = outcome == OUTCOME_BROKEN ? runner->broken_in_a_row + 1 : 0;
-	runner->skipped[index] = outcome == OUTCOME_SKIP;
-	return rc;
+	show_progress(runner, done);
+	make_point(runner, index, number, &point);
+	participant.point = &point;
+	return run_together(runner, &participant, 1, number);
 }
 
 static bool all_skipped(const struct runner *runner)
@@ -163,30 +182,67 @@ static bool must_end(const struct runner *runner)
 	return stop_requested() || !runner->result->restored || all_skipped(runner);
 }
 
-/* Rounds until the time is up: the plan's order is the order of each round. */
-static int run_for_duration(struct runner *runner)
+/*
+ * All points of the plan at once, each with a control CPU (and CPUs of its own) at the
+ * head of the set; the CPUs behind have the neighbours that one of them asks for.
+ */
+static int run_mix(struct runner *runner, unsigned int number, unsigned int done)
+{
+	unsigned int count = 0, wanted = runner->plan->point_count;
+	struct mix *mix = NULL;
+	int rc = mix_new(wanted, runner->cpus, runner->cpu_count, &mix);
+
+	show_progress(runner, done);
+	for (unsigned int i = 0; !rc && i < wanted; i++) {
+		if (runner->skipped[i])
+			continue;
+		make_point(runner, i, number, &mix->points[count]);
+		mix->participants[count] = (struct participant){ .index = i,
+								 .point = &mix->points[count] };
+		count++;
+	}
+	if (!rc)
+		rc = mix_place(mix, count, runner->log);
+	if (!rc)
+		rc = run_together(runner, mix->participants, count, number);
+	mix_free(mix);
+	return rc;
+}
+
+/* One round of the plan; done counts the steps before it. */
+static int run_round(struct runner *runner, unsigned int round)
 {
 	const struct plan *plan = runner->plan;
+	unsigned int first = (round - 1) % plan->repetitions * plan->point_count;
+	unsigned int done = (round - 1) * plan->point_count;
 	int rc = 0;
 
-	for (unsigned int round = 0; !rc; round++) {
-		for (unsigned int i = 0; !rc && i < plan->point_count; i++) {
-			if (must_end(runner) ||
-			    monotonic_ns() - runner->started_ns >= plan->duration_ns)
-				return 0;
-			rc = run_step(runner, plan->order[i].point, round + 1, 0);
-		}
+	if (plan->interleave)
+		return must_end(runner) ? 0 : run_mix(runner, round, done);
+	for (unsigned int i = 0; !rc && i < plan->point_count && !must_end(runner); i++)
+		rc = run_step(runner, plan->order[first + i].point, round, done + i);
+	return rc;
+}
+
+/* Rounds until the time is up; the order of the plan's rounds comes again and again. */
+static int run_for_duration(struct runner *runner)
+{
+	int rc = 0;
+
+	for (unsigned int round = 1; !rc && !must_end(runner); round++) {
+		if (monotonic_ns() - runner->started_ns >= runner->plan->duration_ns)
+			break;
+		rc = run_round(runner, round);
 	}
 	return rc;
 }
 
 static int run_repetitions(struct runner *runner)
 {
-	const struct plan *plan = runner->plan;
 	int rc = 0;
 
-	for (unsigned int i = 0; !rc && i < plan->step_count && !must_end(runner); i++)
-		rc = run_step(runner, plan->order[i].point, plan->order[i].repetition, i);
+	for (unsigned int round = 1; !rc && round <= runner->plan->repetitions; round++)
+		rc = run_round(runner, round);
 	return rc;
 }
 
@@ -262,7 +318,7 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 	int rc;
 
 	*result = (struct run_result){ .restored = true };
-	rc = environment_restore(log);
+	rc = undo_dead_journals(log);
 	if (rc > 0)
 		log_info(log, "undid what %d killed run%s left", rc, rc == 1 ? "" : "s");
 	rc = choose_cpus(&runner, &usable);
@@ -274,17 +330,15 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 	if (!rc)
 		rc = write_head(&runner, machine);
 	if (!rc)
-		rc = journal_open(log, &runner.environment.journal);
+		rc = journal_open(log, &runner.journal);
 	if (rc)
 		goto free_cpus;
-	runner.environment.log = log;
-	runner.environment.cgroup_folder = -1;
 	runner.started_ns = monotonic_ns();
 	rc = run_pinned(&runner);
 	log_progress_end(log);
 	if (!rc)
 		rc = write_end(&runner);
-	journal_close(runner.environment.journal);
+	journal_close(runner.journal);
 free_cpus:
 	if (rc)
 		log_error(log, "the run ended early: %s", strerror(-rc));

@@ -434,23 +434,34 @@ static int await_answer(struct worker *worker, uint64_t deadline_ns)
 	return spawn_interrupted() ? -EINTR : -ETIMEDOUT;
 }
 
+int crew_send(struct crew *crew, struct worker *worker, enum worker_command command)
+{
+	int message = command;
+
+	if (write(worker->commands, &message, sizeof(message)) == sizeof(message))
+		return 0;
+	say_death(crew, worker);
+	return -ESRCH;
+}
+
+int crew_await(struct crew *crew, struct worker *worker, uint64_t deadline_ns)
+{
+	int answer, rc = await_answer(worker, deadline_ns);
+
+	if (rc)
+		return rc;
+	if (read(worker->answers, &answer, sizeof(answer)) == sizeof(answer))
+		return answer;
+	say_death(crew, worker);
+	return -ESRCH;
+}
+
 int crew_command(struct crew *crew, struct worker *worker, enum worker_command command,
 		 uint64_t deadline_ns)
 {
-	int message = command, answer, rc;
+	int rc = crew_send(crew, worker, command);
 
-	if (write(worker->commands, &message, sizeof(message)) != sizeof(message)) {
-		say_death(crew, worker);
-		return -ESRCH;
-	}
-	rc = await_answer(worker, deadline_ns);
-	if (rc)
-		return rc;
-	if (read(worker->answers, &answer, sizeof(answer)) != sizeof(answer)) {
-		say_death(crew, worker);
-		return -ESRCH;
-	}
-	return answer;
+	return rc ? rc : crew_await(crew, worker, deadline_ns);
 }
 
 pid_t *crew_pids(const struct crew *crew, unsigned int *count)

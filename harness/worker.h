@@ -82,6 +82,10 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns);
 int crew_command(struct crew *crew, struct worker *worker, enum worker_command command,
 		 uint64_t deadline_ns);
 
+/* Its two halves, for several workers that are to act at the same time. */
+int crew_send(struct crew *crew, struct worker *worker, enum worker_command command);
+int crew_await(struct crew *crew, struct worker *worker, uint64_t deadline_ns);
+
 /* The pids of all workers: target, driver, neighbours. The caller frees. */
 pid_t *crew_pids(const struct crew *crew, unsigned int *count);
 

@@ -7,6 +7,7 @@
 
 static const char *const value_status_names[VALUE_STATUS_COUNT] = {
 	[VALUE_OK] = "ok",
+	[VALUE_SHARED] = "shared",
 	[VALUE_MULTIPLEXED] = "multiplexed",
 	[VALUE_UNSUPPORTED] = "unsupported",
 	[VALUE_NOT_PERMITTED] = "not-permitted",
@@ -32,6 +33,11 @@ static int find(const char *const *names, size_t count, const char *name)
 const char *value_status_name(enum value_status status)
 {
 	return value_status_names[status];
+}
+
+bool value_status_has_value(enum value_status status)
+{
+	return status == VALUE_OK || status == VALUE_SHARED || status == VALUE_MULTIPLEXED;
 }
 
 int value_status_parse(const char *name)

@@ -3,9 +3,12 @@
 #ifndef SHOOTDOWN_STATUS_H
 #define SHOOTDOWN_STATUS_H
 
+#include <stdbool.h>
+
 /* Status of one value. Zero is a value; absence is not zero. */
 enum value_status {
 	VALUE_OK,
+	VALUE_SHARED,	     /* a value, of all points that ran at once (--interleave) */
 	VALUE_MULTIPLEXED,   /* a value, scaled up from the time the event was counted */
 	VALUE_UNSUPPORTED,   /* this kernel, machine or build cannot have it */
 	VALUE_NOT_PERMITTED, /* it could, with more rights */
@@ -33,6 +36,8 @@ enum exit_code {
 
 /* "ok", "multiplexed", "unsupported", "not-permitted", "failed" */
 const char *value_status_name(enum value_status status);
+/* Does a value of this status have a number? */
+bool value_status_has_value(enum value_status status);
 /* The reverse; -1 for an unknown word. */
 int value_status_parse(const char *name);
 

@@ -294,7 +294,7 @@ static int take_sample(struct loader *loader, const struct line *line)
 
 	if (status < 0)
 		return bad_line(loader, "unknown status \"%s\"", line->status);
-	has_value = status == VALUE_OK || status == VALUE_MULTIPLEXED;
+	has_value = value_status_has_value((enum value_status)status);
 	if (has_value != !!(line->there & BIT(FIELD_VALUE)))
 		return bad_line(loader, "status \"%s\" %s a value", line->status,
 				has_value ? "without" : "with");

@@ -17,8 +17,9 @@
  * lazy and spared. A flush comes when all pages of a batch are unmapped, so between
  * none and all of the accessors sleep then: N-1 at most, N-1-T at least. The prediction
  * takes the middle, N-1-T/2, which for two threads is the published N-2. The fewer
- * pages there are, the sooner an accessor meets one in flight: small runs are near
- * N-1-T.
+ * pages there are, the sooner an accessor meets one in flight: 8,150 pages in an
+ * emulated guest are in the middle, and 656,940 are at N-1. From 20 CPUs on, with two
+ * accessors, the whole range is within 6% of the middle.
  *
  * That wait is also the stall which the accessors record.
  */

@@ -160,6 +160,12 @@ static bool never(const struct point *point)
 	return false;
 }
 
+/* Each reader has a CPU. */
+static unsigned int own_cpus(const struct point *point)
+{
+	return option_uint(point->parameters, "mms");
+}
+
 static uint64_t memory_bytes(const struct point *point)
 {
 	return (option_uint(point->parameters, "pages") * 3 + 8192) * point->page_bytes;
@@ -554,6 +560,7 @@ const struct stressor stale_read_stressor = {
 	.primary = "stale_reads",
 	.run_in_target = always,
 	.neighbours = never,
+	.own_cpus = own_cpus,
 	.memory_bytes = memory_bytes,
 	.predict = predict,
 	.setup = setup,

@@ -374,7 +374,8 @@ static void set_up(struct ab *ab, const struct lab_ab_request *request, struct l
 					.configs = request->configs,
 					.arch = request->arch,
 					.cache = request->cache,
-					.jobs = request->jobs };
+					.jobs = request->jobs,
+					.twice = request->twice };
 	ab->started = time(NULL);
 }
 

@@ -37,6 +37,9 @@ static const struct option_row ab_options[] = {
 	{ .name = "dry-run",
 	  .type = OPTION_FLAG,
 	  .help = "print the plan, the order of the boots and the emulator's command lines only" },
+	{ .name = "aa",
+	  .type = OPTION_FLAG,
+	  .help = "an A/A: the first arm only, as two arms, which shows the noise" },
 	{ .name = "json", .type = OPTION_FLAG, .help = "print the comparison as JSON" },
 	{ .name = "all", .type = OPTION_FLAG, .help = "show every metric in the table" },
 	{ .name = NULL },
@@ -271,6 +274,7 @@ static int ab(const struct option_values *values, const char *const *arguments,
 	lab_ab_request_from(values, &request);
 	request.series = arguments[0];
 	request.plan = plan;
+	request.twice = option_flag(values, "aa");
 	if (option_flag(values, "dry-run"))
 		code = lab_code_of(lab_ab_describe(&request, out, log));
 	else

@@ -56,6 +56,7 @@ struct lab_ab_request {
 	const char *numa, *cxl;	  /* as memory.h has them; NULL: none */
 	uint64_t boot_timeout_ns; /* 0: worked out from the number of CPUs */
 	uint64_t seed;
+	bool twice; /* an A/A: the first arm as two, to see the noise */
 };
 
 /* OUT/<arm>/boot-<k>/ are run folders (results/record.h) with console.log beside; OUT/lab.json

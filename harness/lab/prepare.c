@@ -14,7 +14,8 @@ static int add_arms(struct lab_prepared *prepared, struct log *log)
 	struct lab_series *series = &prepared->series;
 	int rc = 0;
 
-	if (!series->folder && arms && arms[0] && !arms[1] && strncmp(arms[0], "baseline=", 9))
+	if (!series->folder && !prepared->setup->twice && arms && arms[0] && !arms[1] &&
+	    strncmp(arms[0], "baseline=", 9))
 		rc = series_add_arm(series, "baseline=", log);
 	for (; !rc && arms && *arms; arms++)
 		rc = series_add_arm(series, *arms, log);
@@ -22,6 +23,8 @@ static int add_arms(struct lab_prepared *prepared, struct log *log)
 		log_error(log, "there are no arms: give a series, or --arm NAME=PATCHFILES");
 		rc = -EINVAL;
 	}
+	if (!rc && prepared->setup->twice)
+		rc = series_repeat_first(series, log);
 	return rc;
 }
 

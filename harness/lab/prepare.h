@@ -15,6 +15,7 @@ struct lab_setup {
 	const char *arch;
 	const char *cache;
 	unsigned int jobs;
+	bool twice; /* an A/A: the first arm two times */
 };
 
 struct lab_prepared {

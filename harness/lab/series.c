@@ -174,6 +174,45 @@ static int parse_arm_line(struct lab_series *series, const char *line, const cha
 	return rc;
 }
 
+static bool copy_text(const char *from, char **to)
+{
+	*to = from ? strdup(from) : NULL;
+	return !from || *to;
+}
+
+static int copy_arm(const struct lab_arm *from, struct lab_arm *to)
+{
+	bool copied = copy_text(from->arguments, &to->arguments) &&
+		      copy_text(from->git_ref, &to->git_ref) && copy_text(from->image, &to->image);
+
+	to->name = format_string("%s-again", from->name);
+	to->patches = calloc(from->patch_count + 1, sizeof(*to->patches));
+	if (!copied || !to->name || !to->patches)
+		return -ENOMEM;
+	for (; to->patch_count < from->patch_count; to->patch_count++) {
+		const struct lab_patch *patch = &from->patches[to->patch_count];
+
+		to->patches[to->patch_count].reverse = patch->reverse;
+		if (!copy_text(patch->path, &to->patches[to->patch_count].path))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int series_repeat_first(struct lab_series *series, struct log *log)
+{
+	struct lab_arm again = { 0 };
+	int rc = copy_arm(&series->arms[0], &again);
+
+	while (!rc && series->arm_count > 1)
+		release_arm(&series->arms[--series->arm_count]);
+	if (!rc)
+		rc = take_arm(series, &again, log);
+	if (rc)
+		release_arm(&again);
+	return rc;
+}
+
 /* Calls parse for each line that is not empty after its comment was cut. */
 static int each_line(struct lab_series *series, const char *name,
 		     int (*parse)(struct lab_series *series, const char *line, const char *where,

@@ -58,6 +58,9 @@ void series_release(struct lab_series *series);
 /* Adds "NAME=WHAT" as --arm has it. -EINVAL, said. */
 int series_add_arm(struct lab_series *series, const char *text, struct log *log);
 
+/* For an A/A: the first arm stays and gets a copy, "NAME-again"; the others go. -ENOMEM. */
+int series_repeat_first(struct lab_series *series, struct log *log);
+
 /* NULL when there is none. */
 const struct lab_arm *series_arm(const struct lab_series *series, const char *name);
 

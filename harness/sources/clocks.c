@@ -138,7 +138,7 @@ static void add_task(const struct clocks_state *state, unsigned int place, int m
 		     const char *absent, struct sample_sink *sink)
 {
 	const struct task_clock *task = &state->tasks[place];
-	struct value value = { .status = VALUE_OK };
+	struct value value = { .status = VALUE_OK, .own = true };
 
 	if (!task->there) {
 		value.status = VALUE_UNSUPPORTED;

@@ -129,8 +129,8 @@ void counted_read(struct counted *counted, struct sample_sink *sink)
 		value = (struct value){ 0 };
 		value.status = perf_counter_read(&event->counter, &value.value, counted->by_cpu,
 						 counted->cpu_limit, &value.reason);
-		by_cpu = (value.status == VALUE_OK || value.status == VALUE_MULTIPLEXED) &&
-			 event->counter.cpus[0] >= 0;
+		value.own = event->counter.count && event->counter.cpus[0] < 0;
+		by_cpu = value_status_has_value(value.status) && !value.own;
 		sink->add(sink, event->metric, counted->unit, &value,
 			  by_cpu ? counted->by_cpu : NULL, by_cpu ? counted->cpu_limit : 0);
 	}

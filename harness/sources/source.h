@@ -19,6 +19,7 @@
 struct value {
 	double value;
 	enum value_status status;
+	bool own; /* of this point's tasks alone, not of the whole machine */
 	const char *reason; /* static or owned by the source until close(); NULL when ok */
 };
 

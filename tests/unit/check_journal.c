@@ -159,7 +159,7 @@ START_TEST(a_knob_gets_its_old_value_back)
 	make_knob("old");
 	set_knob(&environment, knob, quiet_log());
 	ck_assert_knob("new");
-	ck_assert_int_eq(environment_undo(&environment), 0);
+	ck_assert_int_eq(undo_journal(environment.journal, environment.log), 0);
 	ck_assert_knob("old");
 	journal_close(environment.journal);
 	unlink(knob);
@@ -179,7 +179,7 @@ START_TEST(a_knob_of_a_killed_run_is_restored)
 	}
 	waitpid(pid, NULL, 0);
 	ck_assert_knob("new");
-	ck_assert_int_ge(environment_restore(quiet_log()), 0);
+	ck_assert_int_ge(undo_dead_journals(quiet_log()), 0);
 	ck_assert_knob("old");
 	unlink(knob);
 }
@@ -192,7 +192,7 @@ START_TEST(a_knob_that_somebody_else_has_set_is_left)
 	make_knob("old");
 	set_knob(&environment, knob, quiet_log());
 	ck_assert_int_eq(fs_write("", knob, "els"), 0);
-	ck_assert_int_eq(environment_undo(&environment), 0);
+	ck_assert_int_eq(undo_journal(environment.journal, environment.log), 0);
 	ck_assert_knob("els");
 	ck_assert_said("somebody else");
 	journal_close(environment.journal);
