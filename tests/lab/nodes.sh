@@ -20,7 +20,7 @@ expect "A/B between two nodes, 8,150 pages" 0 "" "$sd" lab ab batched-stale-cpus
 between "move-pages, IPIs, baseline" 106 "$(value "$work/ab.json" move-pages remote_ipis baseline)" 118
 between "move-pages, flushes, baseline" 16 "$(value "$work/ab.json" move-pages flushes baseline)" 16
 between "move-pages, IPIs, patched" 0 "$(value "$work/ab.json" move-pages remote_ipis patched)" 8
-between "demote, IPIs, baseline" 2068 "$(value "$work/ab.json" demote remote_ipis baseline)" 2286
+between "demote, IPIs, baseline" 2156 "$(value "$work/ab.json" demote remote_ipis baseline)" 2199
 between "demote, IPIs, patched" 0 "$(value "$work/ab.json" demote remote_ipis patched)" 64
 between "demote, pages on the lower tier" 8069 "$(value "$work/ab.json" demote pages_demoted baseline)" 8150
 between "demote, the kernel's own count" 8069 "$(value "$work/ab.json" demote pages_counted baseline)" 8400
@@ -44,7 +44,7 @@ expect "A/B with CXL memory, all four tests' stressors" 0 "" "$sd" lab ab batche
 	migrate-active --cpus 8 --memory 1G --cxl 256M --boots 1 --runs 1 --set pages=1025 --out "$work/cxl"
 "$sd" compare "$work/cxl" --format json > "$work/cxl.json" || not_ok "compare reads what the lab wrote"
 between "to CXL: move-pages, IPIs, baseline" 19 "$(value "$work/cxl.json" move-pages remote_ipis baseline)" 22
-between "to CXL: demote, IPIs, baseline" 400 "$(value "$work/cxl.json" demote remote_ipis baseline)" 560
+between "to CXL: demote, IPIs, baseline" 430 "$(value "$work/cxl.json" demote remote_ipis baseline)" 438
 between "to CXL: demote, IPIs, patched" 0 "$(value "$work/cxl.json" demote remote_ipis patched)" 40
 
 expect "batches, rounds, directions, flags" 0 "" "$sd" lab ab batched-stale-cpus move-pages --cpus 4 --numa "$two" \

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "../../harness/mix.h"
 #include "../../harness/needs.h"
 #include "../../harness/plan.h"
 
@@ -213,6 +214,66 @@ START_TEST(demotion_takes_a_little_more_than_a_flush_for_32_pages)
 }
 END_TEST
 
+START_TEST(a_mix_predicts_only_what_can_be_told_apart)
+{
+	const char *const stressors[] = { "pageout", "null", NULL };
+	struct plan_request request = request_for(stressors, nothing);
+	json_t *json, *metrics;
+	struct plan *plan;
+
+	request.interleave = true;
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), 0);
+	json = plan_json(plan, 16, 4096);
+	metrics = json_object_get(json_array_get(json_object_get(json, "points"), 0), "metrics");
+	ck_assert(json_is_null(
+		json_object_get(json_object_get(metrics, "remote_ipis"), "predicted")));
+	ck_assert_double_eq(json_number_value(json_object_get(
+				    json_object_get(metrics, "pages_reclaimed"), "predicted")),
+			    81920);
+	json_decref(json);
+	plan_free(plan);
+}
+END_TEST
+
+/* Control CPUs and CPUs of own threads come first and are nobody else's; one has the neighbours. */
+START_TEST(a_mix_shares_out_the_cpus)
+{
+	const unsigned int cpus[] = { 0, 1, 2, 5, 6, 7, 8, 9 };
+	const char *const names[] = { "pageout", "stale-read", "null" };
+	const unsigned int control[] = { 0, 1, 8 };
+	struct option_values *parameters[3];
+	struct mix *mix;
+
+	ck_assert_int_eq(mix_new(3, cpus, 8, &mix), 0);
+	for (int i = 0; i < 3; i++) {
+		const struct stressor *stressor = stressor_find(names[i]);
+
+		parameters[i] = options_new(stressor->options);
+		mix->points[i] = (struct point){ .stressor = stressor,
+						 .parameters = parameters[i],
+						 .cpu_count = 8 };
+		mix->participants[i].point = &mix->points[i];
+	}
+	ck_assert_int_eq(mix_place(mix, 3, quiet_log()), 0);
+	for (int i = 0; i < 3; i++) {
+		unsigned int seen = 0;
+
+		ck_assert_uint_eq(mix->points[i].cpus[0], control[i]);
+		ck_assert_uint_eq(mix->participants[i].reserved_cpus, 7);
+		ck_assert(mix->participants[i].without_neighbours == (i != 0));
+		for (int j = 0; j < 8; j++)
+			seen |= 1u << mix->points[i].cpus[j];
+		ck_assert_uint_eq(seen, 0x3e7);
+	}
+	options_set(parameters[1], "test", "mms", "6", quiet_log());
+	ck_assert_int_eq(mix_place(mix, 3, quiet_log()), -EINVAL);
+	ck_assert_said("give fewer");
+	for (int i = 0; i < 3; i++)
+		options_free(parameters[i]);
+	mix_free(mix);
+}
+END_TEST
+
 START_TEST(json_goes_round)
 {
 	const char *const stressors[] = { "all", NULL };
@@ -307,6 +368,8 @@ int main(void)
 	tcase_add_test(tests, idle_neighbours_and_madvise_are_predicted_as_what_they_are);
 	tcase_add_loop_test(tests, moves_are_predicted, 0, sizeof(moved) / sizeof(moved[0]));
 	tcase_add_test(tests, demotion_takes_a_little_more_than_a_flush_for_32_pages);
+	tcase_add_test(tests, a_mix_predicts_only_what_can_be_told_apart);
+	tcase_add_test(tests, a_mix_shares_out_the_cpus);
 	tcase_add_test(tests, json_goes_round);
 	tcase_add_loop_test(tests, wrong_requests_are_refused, 0,
 			    sizeof(refused) / sizeof(refused[0]));
