@@ -46,15 +46,64 @@ const struct command commands[] = {
 	},
 	{
 		.name = "compare",
-		.usage = "RUN RUN... [--format FORMAT] [--all]",
+		.usage = "RUN RUN... [OPTION]...",
 		.summary = "compare run folders; the first is the baseline",
 		.description =
 			"RUN is a run's folder, or a folder of run folders (the boots of one arm). One lab "
 			"folder stands for all its arms. Runs of different plans, machines or sizes are "
-			"refused.",
+			"refused, unless --allow names what may differ.\n\n"
+			"A boot (of a machine that is not rebooted: a run) counts as one observation, "
+			"the median of its repetitions. A difference is called one (better, worse, "
+			"differs) when the exact test of boots says so at 0.05 after Holm's correction "
+			"over the point's primary metrics, and, with --noise-floor, when it is larger "
+			"than what one kernel shows against itself. Counts that every boot repeats are "
+			"compared as counts.",
 		.example = "shootdown-ab/baseline shootdown-ab/patched --format markdown",
 		.options = compare_options,
 		.run = compare_command,
+	},
+	{
+		.name = "db",
+		.usage = "COMMAND [ARGUMENT]...",
+		.summary = "keep an index of run folders: add, list, show, remove",
+		.options = no_options,
+		.commands = db_commands,
+	},
+	{
+		.name = "export",
+		.usage = "RUN... [--format FORMAT]",
+		.summary = "write runs as CSV, JSON, KTAP or a KCIDB submission",
+		.description =
+			"RUN is a run's folder, a folder with runs below it, or a run's id in the index. "
+			"KTAP is what the kernel's own test tools read; a KCIDB submission goes to KernelCI.",
+		.example = "shootdown-ab --format ktap",
+		.options = export_options,
+		.run = export_command,
+	},
+	{
+		.name = "import",
+		.usage = "FOLDER|ARCHIVE... [OPTION]...",
+		.summary = "take runs of another machine into the store and the index",
+		.description =
+			"Copies the runs below a folder, or in an archive that tar reads, after comparing "
+			"them with their checksums. An archive with anything but a run's files is refused.",
+		.example = "runs-of-the-big-machine.tar.xz",
+		.options = import_options,
+		.run = import_command,
+	},
+	{
+		.name = "trend",
+		.usage = "--stressor STRESSOR --metric METRIC [OPTION]...",
+		.summary = "show a metric over time, and whether it moved",
+		.description =
+			"Takes the runs of the index, one value (the median) a run, and looks for change "
+			"points with the energy statistic of E-divisive and a permutation test. A run of "
+			"another machine, arm, parameter or number of CPUs is a series of its own; a new "
+			"kernel is not. Exit status 0: nothing moved; 1: something did, for better or worse; "
+			"77: too few runs to tell.",
+		.example = "--stressor pageout --metric remote_ipis --since 90d",
+		.options = trend_options,
+		.run = trend_command,
 	},
 	{
 		.name = "restore",
@@ -78,7 +127,9 @@ const struct command commands[] = {
 		.description =
 			"Runs the tests of a published posting in the lab, for each of its platforms' CPU "
 			"counts or for --cpus, and prints published, predicted and measured values side by "
-			"side. Times of an emulated guest are marked and never compared with published ones.",
+			"side. Times of an emulated guest are marked and never compared with published ones. "
+			"What is finished in --out is not run again: the same call goes on where one "
+			"was interrupted.",
 		.example = "batched-stale-cpus --test 1 --cpus 16 --scale 0.05",
 		.options = reproduce_options,
 		.run = reproduce_run,

@@ -18,10 +18,16 @@ extern const struct command commands[];
 
 COMMAND(check);
 COMMAND(compare);
+COMMAND(export);
 COMMAND(help);
+COMMAND(import);
 COMMAND(list);
 COMMAND(restore);
 COMMAND(run);
+COMMAND(trend);
+
+/* db.c */
+extern const struct command db_commands[];
 
 /*
  * Finds and runs what argv (without the program's name) asks for. what is

@@ -155,7 +155,7 @@ static void print_tail(FILE *out)
 {
 	fputs(".SH EXIT STATUS\n"
 	      ".TP\n0\ndone\n"
-	      ".TP\n1\nthe kernel or a verification failed\n"
+	      ".TP\n1\nthe kernel or a verification failed; of trend: something moved\n"
 	      ".TP\n2\nusage\n"
 	      ".TP\n3\nbroken set\\-up: nothing can be said about the kernel\n"
 	      ".TP\n77\neverything was skipped\n"
@@ -165,6 +165,9 @@ static void print_tail(FILE *out)
 	      "killed; $XDG_RUNTIME_DIR/shootdown for others\n"
 	      ".TP\n$XDG_CACHE_HOME/shootdown\nkernel sources, build trees and images of the lab; it may "
 	      "be removed at any time\n"
+	      ".TP\n$XDG_DATA_HOME/shootdown/index.db\nthe index of runs; it may be removed, and made anew "
+	      "from the folders with db rebuild\n"
+	      ".TP\n$XDG_DATA_HOME/shootdown/runs\nruns that were imported from other machines\n"
 	      ".SH ENVIRONMENT\n"
 	      ".TP\nSHOOTDOWN_PATCHES, SHOOTDOWN_REFERENCE\nfolders to take the bundled patches and the "
 	      "published tables from\n",

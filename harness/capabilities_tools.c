@@ -156,6 +156,7 @@ static const struct {
 	{ "git", "git", "takes arms from a git tree" },
 	{ "dpkg-deb", "dpkg", "unpacks Debian's kernel sources" },
 	{ "apt-get", "apt", "fetches Debian's kernel sources" },
+	{ "gnuplot", "gnuplot-nox", "draws the figures of HTML reports" },
 };
 
 static void add_tools(struct capabilities *capabilities)

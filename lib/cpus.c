@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,35 +39,52 @@ int cpus_usable(hwloc_bitmap_t *cpus)
 	return rc;
 }
 
+/* One decimal number of at most six digits, as the kernel prints it; hwloc reads octal as well. */
+static bool take_number(const char **at, unsigned int *number)
+{
+	size_t digits = strspn(*at, "0123456789");
+
+	if (!digits || digits > 6 || (**at == '0' && digits > 1))
+		return false;
+	*number = (unsigned int)strtoul(*at, NULL, 10);
+	*at += digits;
+	return true;
+}
+
+/* "N" or "N-M" with N <= M. */
+static bool take_range(const char **at, hwloc_bitmap_t cpus)
+{
+	unsigned int first, last;
+
+	if (!take_number(at, &first))
+		return false;
+	last = first;
+	if (**at == '-') {
+		++*at;
+		if (!take_number(at, &last) || last < first)
+			return false;
+	}
+	return !hwloc_bitmap_set_range(cpus, first, (int)last);
+}
+
 int cpus_parse(const char *list, hwloc_bitmap_t *cpus)
 {
-	size_t length = strlen(list);
-	hwloc_bitmap_t parsed;
-	char *trimmed;
-	int rc = 0;
+	hwloc_bitmap_t parsed = hwloc_bitmap_alloc();
+	const char *at = list;
+	bool valid;
 
-	while (length && isspace((unsigned char)list[length - 1]))
-		length--;
-	/* no number that hwloc would have to cut: they are at most six digits long */
-	if (!length || *list == '-' || strspn(list, "0123456789,-") < length)
-		return -EINVAL;
-	for (size_t i = 0, digits = 0; i < length; i++) {
-		digits = list[i] >= '0' ? digits + 1 : 0;
-		if (digits > 6)
-			return -EINVAL;
-	}
-	trimmed = strndup(list, length);
-	parsed = hwloc_bitmap_alloc();
-	if (!trimmed || !parsed)
-		rc = -ENOMEM;
-	else if (hwloc_bitmap_list_sscanf(parsed, trimmed) || hwloc_bitmap_weight(parsed) < 1)
-		rc = -EINVAL;
-	free(trimmed);
-	if (rc)
+	if (!parsed)
+		return -ENOMEM;
+	while ((valid = take_range(&at, parsed)) && *at == ',')
+		at++;
+	while (isspace((unsigned char)*at))
+		at++;
+	if (!valid || *at) {
 		hwloc_bitmap_free(parsed);
-	else
-		*cpus = parsed;
-	return rc;
+		return -EINVAL;
+	}
+	*cpus = parsed;
+	return 0;
 }
 
 unsigned int *cpus_numbers(hwloc_const_bitmap_t cpus, unsigned int *count)

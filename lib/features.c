@@ -17,5 +17,7 @@ const struct feature features[] = {
 	  "sysfs is written instead", "libcxl-dev" },
 	{ "libRmath", FEATURE_RMATH, "tests and intervals in comparisons",
 	  "counts and descriptive statistics only, no verdicts", "r-mathlib" },
+	{ "SQLite", FEATURE_SQLITE, "the index of runs: db, trend, ids for compare and export",
+	  "runs are given as folders", "libsqlite3-dev" },
 	{ NULL },
 };

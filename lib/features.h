@@ -45,6 +45,12 @@
 #define FEATURE_RMATH false
 #endif
 
+#ifdef HAVE_SQLITE
+#define FEATURE_SQLITE true
+#else
+#define FEATURE_SQLITE false
+#endif
+
 struct feature {
 	const char *name; /* the library; NULL ends the table */
 	bool built;

@@ -74,6 +74,7 @@ void log_progress(struct log *log, const char *phase, uint64_t done, uint64_t to
 	if (fresh) {
 		snprintf(log->phase, sizeof(log->phase), "%s", phase);
 		log->phase_started_ns = now;
+		log->detail[0] = '\0';
 	} else if (now - log->shown_ns < interval) {
 		return;
 	}
@@ -86,6 +87,8 @@ void log_progress(struct log *log, const char *phase, uint64_t done, uint64_t to
 	fprintf(log->stream, ", %.0f s", (now - log->phase_started_ns) / 1e9);
 	if (total)
 		print_estimate(log, now - log->phase_started_ns, done, total);
+	if (log->detail[0])
+		fprintf(log->stream, ", %s", log->detail);
 	if (log->terminal)
 		log->line_open = true;
 	else
@@ -93,9 +96,19 @@ void log_progress(struct log *log, const char *phase, uint64_t done, uint64_t to
 	fflush(log->stream);
 }
 
+void log_progress_detail(struct log *log, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(log->detail, sizeof(log->detail), format, arguments);
+	va_end(arguments);
+}
+
 void log_progress_end(struct log *log)
 {
 	clear_line(log);
 	log->phase[0] = '\0';
+	log->detail[0] = '\0';
 	fflush(log->stream);
 }

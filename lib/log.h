@@ -27,6 +27,7 @@ struct log {
 	bool terminal;	      /* rewrite the progress line */
 	/* private to log.c */
 	char phase[96];
+	char detail[64];
 	uint64_t phase_started_ns;
 	uint64_t shown_ns;
 	bool line_open;
@@ -50,6 +51,10 @@ __attribute__((format(printf, 3, 4))) void log_print(struct log *log, enum log_l
  * A new phase name starts a new clock.
  */
 void log_progress(struct log *log, const char *phase, uint64_t done, uint64_t total);
+
+/* What follows the next progress lines of this phase, such as the last value; no clock starts. */
+__attribute__((format(printf, 2, 3))) void log_progress_detail(struct log *log, const char *format,
+							       ...);
 
 /* Ends the progress line, so that what follows starts on a line of its own. */
 void log_progress_end(struct log *log);

@@ -454,10 +454,22 @@ const char *const *option_list(const struct option_values *values, const char *n
 	return value->list ? value->list : nothing;
 }
 
+/* All that was given, in order. */
+static json_t *list_json(const struct value *value)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; array && i < value->list_count; i++)
+		json_array_append_new(array, json_string(value->list[i]));
+	return array;
+}
+
 static json_t *value_json(const struct option_row *row, const struct value *value)
 {
 	if (row->type == OPTION_FLAG)
 		return json_boolean(value->number);
+	if (row->many)
+		return list_json(value);
 	if (!value->text)
 		return json_null();
 	if (row->type == OPTION_REAL)
@@ -477,6 +489,22 @@ json_t *options_json(const struct option_values *values)
 	return object;
 }
 
+static int set_list_from_json(struct option_values *values, const char *what, const char *name,
+			      const json_t *array, struct log *log)
+{
+	json_t *element;
+	size_t at;
+	int rc = 0;
+
+	json_array_foreach((json_t *)array, at, element) {
+		const char *text = json_string_value(element);
+
+		if (!rc)
+			rc = options_set(values, what, name, text ? text : "", log);
+	}
+	return rc;
+}
+
 /* The text that options_set() takes back; durations are whole nanoseconds in JSON. */
 static int set_from_json(struct option_values *values, const char *what, const char *name,
 			 const json_t *value, struct log *log)
@@ -486,6 +514,8 @@ static int set_from_json(struct option_values *values, const char *what, const c
 
 	if (json_is_null(value))
 		return 0;
+	if (json_is_array(value))
+		return set_list_from_json(values, what, name, value, log);
 	if (json_is_string(value))
 		return options_set(values, what, name, json_string_value(value), log);
 	if (json_is_boolean(value) && i >= 0 && values->rows[i].type == OPTION_FLAG) {

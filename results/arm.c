@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../lib/fs.h"
+#include "store.h"
 
 static int add_note(struct arm *arm, char *text)
 {
@@ -286,14 +287,27 @@ static int make_names_unique(struct arms *arms)
 	return 0;
 }
 
+/* A folder, or the id of a run in the index. */
+static int add_argument(struct arms *arms, const char *argument, struct log *log)
+{
+	char *folder;
+	int ret = store_resolve(NULL, argument, log, &folder);
+
+	if (ret)
+		return ret;
+	ret = has_file(folder, "lab.json") ? add_lab(arms, folder, log)
+					   : add_arm(arms, folder, log);
+	free(folder);
+	return ret;
+}
+
 int arms_load(const char *const *folders, struct log *log, struct arms **out)
 {
 	struct arms *arms = calloc(1, sizeof(*arms));
 	int ret = arms ? 0 : -ENOMEM;
 
 	for (; !ret && *folders; folders++)
-		ret = has_file(*folders, "lab.json") ? add_lab(arms, *folders, log)
-						     : add_arm(arms, *folders, log);
+		ret = add_argument(arms, *folders, log);
 	if (!ret)
 		ret = make_names_unique(arms);
 	if (ret)

@@ -2,7 +2,8 @@
 /*
  * Arms: what is compared. An arm is a run folder, or a folder whose direct
  * subfolders are run folders (one a boot, as the lab writes them). A lab folder
- * (it has lab.json) stands for all its arms, in the order that lab.json names.
+ * (it has lab.json) stands for all its arms, in the order that lab.json names. The
+ * id of a run in the default index (results/store.h) stands for its folder.
  *
  * It loads and names arms; whether they may be compared is comparable.c's.
  */

@@ -7,20 +7,106 @@
 #include <string.h>
 
 #include "../lib/fs.h"
+#include "../lib/options.h"
 
-/* What must be the same of two machines: where machine.json has it, and what to do. */
+/* What may be allowed besides the facts, and how comparable_names counts them all. */
+enum {
+	ALLOW_PLAN = 8,
+	ALLOW_VERSION,
+	ALLOW_ALL,
+};
+
+const char *const comparable_names[] = {
+	"arch",
+	"page-size",
+	"cpus",
+	"memory",
+	"config",
+	"accel",
+	"emulation",
+	"arguments",
+	[ALLOW_PLAN] = "plan",
+	[ALLOW_VERSION] = "stressor-version",
+	[ALLOW_ALL] = "all",
+	NULL,
+};
+
+/* What must be the same of two machines, in comparable_names' order: where machine.json has it, and
+ * what to do. */
 static const struct fact {
 	const char *name;
 	const char *object; /* NULL: at the top */
 	const char *key;
 	const char *advice;
-} facts[] = {
+	bool may_be_unknown; /* then it is not compared with one that is known */
+} facts[ALLOW_PLAN] = {
 	{ "architecture", NULL, "arch", "compare runs of one architecture" },
 	{ "page size", NULL, "page_size", "use kernels with the same page size" },
 	{ "number of CPUs used", "cpus", "used", "run both with the same --cpus" },
+	{ "memory of the guest", "guest", "memory", "run both with the same --numa and --cxl" },
+	{ "configuration of the kernel", "guest", "config", "build both with the same --config",
+	  true },
 	{ "accelerator of the guest", "guest", "accel", "run both with the same --accel" },
 	{ "emulated time", "guest", "emulated_time", "run both in guests or both on hardware" },
+	{ "kernel arguments", "guest", "arguments", "run both with the same --append", true },
 };
+
+static bool allows(const struct allowance *allowance, unsigned int fact)
+{
+	return allowance->facts & (1U << fact | 1U << ALLOW_ALL);
+}
+
+int allowance_add(struct allowance *allowance, const char *const *names, struct log *log)
+{
+	for (; names && *names; names++) {
+		const char *nearest = nearest_name(*names, comparable_names);
+		unsigned int i = 0;
+
+		while (comparable_names[i] && strcmp(comparable_names[i], *names))
+			i++;
+		if (!comparable_names[i]) {
+			log_error(
+				log,
+				"--allow %s: there is no such fact%s%s%s; what may differ is arch, "
+				"page-size, cpus, memory, config, accel, emulation, arguments, plan, "
+				"stressor-version, or all",
+				*names, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+				nearest ? "\"?" : "");
+			return -EINVAL;
+		}
+		allowance->facts |= 1U << i;
+	}
+	return 0;
+}
+
+void allowance_release(struct allowance *allowance)
+{
+	for (size_t i = 0; i < allowance->said_count; i++)
+		free(allowance->said[i]);
+	free(allowance->said);
+	*allowance = (struct allowance){ 0 };
+}
+
+/* Takes text over, unless it was said before. */
+static int say(struct allowance *allowance, char *text)
+{
+	char **said;
+
+	for (size_t i = 0; text && i < allowance->said_count; i++)
+		if (!strcmp(allowance->said[i], text)) {
+			free(text);
+			return 0;
+		}
+	said = text ? reallocarray(allowance->said, allowance->said_count + 1, sizeof(*said))
+		    : NULL;
+	if (!said) {
+		free(text);
+		return -ENOMEM;
+	}
+	allowance->said = said;
+	said[allowance->said_count++] = text;
+	return 0;
+}
 
 /* The fact as text; a machine that is no guest has "none" for a guest's facts. */
 static char *fact_text(const struct fact *fact, const struct loaded_run *run)
@@ -35,17 +121,25 @@ static char *fact_text(const struct fact *fact, const struct loaded_run *run)
 					     : strdup("none");
 }
 
-static int check_fact(const struct fact *fact, const struct loaded_run *first,
-		      const struct loaded_run *second, struct log *log)
+static int check_fact(unsigned int index, const struct loaded_run *first,
+		      const struct loaded_run *second, struct allowance *allowance, struct log *log)
 {
+	const struct fact *fact = &facts[index];
 	char *one = fact_text(fact, first), *other = fact_text(fact, second);
 	int ret = 0;
 
 	if (!one || !other) {
 		ret = -ENOMEM;
+	} else if (fact->may_be_unknown && (!strcmp(one, "none") || !strcmp(other, "none"))) {
+		ret = 0;
+	} else if (strcmp(one, other) && allows(allowance, index)) {
+		ret = say(allowance, format_string("%s: %s and %s", fact->name, one, other));
 	} else if (strcmp(one, other)) {
-		log_error(log, "these runs cannot be compared: the %s is %s in %s and %s in %s; %s",
-			  fact->name, one, first->folder, other, second->folder, fact->advice);
+		log_error(log,
+			  "these runs cannot be compared: the %s is %s in %s and %s in %s; %s, or "
+			  "--allow %s",
+			  fact->name, one, first->folder, other, second->folder, fact->advice,
+			  comparable_names[index]);
 		ret = -EINVAL;
 	}
 	free(other);
@@ -53,21 +147,22 @@ static int check_fact(const struct fact *fact, const struct loaded_run *first,
 	return ret;
 }
 
-static bool same_point(const struct run_point *one, const struct run_point *other)
+static bool same_point(const struct run_point *one, const struct run_point *other, bool any_version)
 {
 	return !strcmp(one->stressor, other->stressor) &&
-	       one->stressor_version == other->stressor_version &&
+	       (any_version || one->stressor_version == other->stressor_version) &&
 	       json_equal(one->parameters, other->parameters);
 }
 
 /* The point of run that is this one and not taken yet; the same index is looked at first. */
 static uint32_t find_point(const struct loaded_run *run, const struct run_point *point,
-			   uint32_t likely, const bool *taken)
+			   uint32_t likely, const bool *taken, bool any_version)
 {
-	if (likely < run->point_count && !taken[likely] && same_point(&run->points[likely], point))
+	if (likely < run->point_count && !taken[likely] &&
+	    same_point(&run->points[likely], point, any_version))
 		return likely;
 	for (uint32_t i = 0; i < run->point_count; i++)
-		if (!taken[i] && same_point(&run->points[i], point))
+		if (!taken[i] && same_point(&run->points[i], point, any_version))
 			return i;
 	return UINT32_MAX;
 }
@@ -124,38 +219,74 @@ static void say_unmatched(const struct loaded_run *has, uint32_t index,
 		point->stressor, index, has->folder, lacks->folder);
 }
 
+static int check_version(const struct run_point *one, const struct run_point *other,
+			 struct allowance *allowance)
+{
+	if (one->stressor_version == other->stressor_version)
+		return 0;
+	return say(allowance, format_string("version of stressor %s: %u and %u", one->stressor,
+					    one->stressor_version, other->stressor_version));
+}
+
+/* A point that only one of them has. */
+static int miss_point(const struct loaded_run *has, uint32_t index, const struct loaded_run *lacks,
+		      struct allowance *allowance, struct log *log)
+{
+	if (allows(allowance, ALLOW_PLAN))
+		return say(allowance,
+			   format_string("plan: point %u (%s) of %s is not in %s", index,
+					 has->points[index].stressor, has->folder, lacks->folder));
+	say_unmatched(has, index, lacks, log);
+	return -EINVAL;
+}
+
 static int match_points(const struct loaded_run *first, const struct loaded_run *second,
-			struct log *log, uint32_t *map)
+			struct allowance *allowance, struct log *log, uint32_t *map)
 {
 	bool *taken = calloc(first->point_count, sizeof(*taken));
+	uint32_t found = 0;
 	int ret = 0;
 
 	if (!taken)
 		return -ENOMEM;
 	for (uint32_t i = 0; !ret && i < second->point_count; i++) {
-		map[i] = find_point(first, &second->points[i], i, taken);
+		map[i] = find_point(first, &second->points[i], i, taken,
+				    allows(allowance, ALLOW_VERSION));
 		if (map[i] == UINT32_MAX) {
-			say_unmatched(second, i, first, log);
-			ret = -EINVAL;
-		} else {
-			taken[map[i]] = true;
+			ret = miss_point(second, i, first, allowance, log);
+			continue;
 		}
+		taken[map[i]] = true;
+		found++;
+		ret = check_version(&first->points[map[i]], &second->points[i], allowance);
 	}
 	for (uint32_t i = 0; !ret && i < first->point_count; i++)
-		if (!taken[i]) {
-			say_unmatched(first, i, second, log);
-			ret = -EINVAL;
-		}
+		if (!taken[i])
+			ret = miss_point(first, i, second, allowance, log);
+	if (!ret && !found) {
+		say_unmatched(second, 0, first, log);
+		ret = -EINVAL;
+	}
 	free(taken);
 	return ret;
+}
+
+int runs_comparable_but(const struct loaded_run *first, const struct loaded_run *second,
+			struct allowance *allowance, struct log *log, uint32_t *map)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < ALLOW_PLAN; i++)
+		ret = check_fact(i, first, second, allowance, log);
+	return ret ? ret : match_points(first, second, allowance, log, map);
 }
 
 int runs_comparable(const struct loaded_run *first, const struct loaded_run *second,
 		    struct log *log, uint32_t *map)
 {
-	int ret = 0;
+	struct allowance nothing = { 0 };
+	int ret = runs_comparable_but(first, second, &nothing, log, map);
 
-	for (size_t i = 0; !ret && i < sizeof(facts) / sizeof(facts[0]); i++)
-		ret = check_fact(&facts[i], first, second, log);
-	return ret ? ret : match_points(first, second, log, map);
+	allowance_release(&nothing);
+	return ret;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The comparison of arms: gathers the samples of passed repetitions by point,
- * metric and arm, and has statistics made of them.
+ * The comparison of arms: loads them, has their samples gathered, describes each
+ * arm, and has differences judged.
  */
 #include "compare.h"
 
@@ -13,26 +13,9 @@
 #include "../lib/fs.h"
 #include "arm.h"
 #include "comparable.h"
+#include "compare_private.h"
 
-/* What a reader looks at first, in this order. */
-static const char *const primary_metrics[] = {
-	"remote_ipis",
-	"time_ms",
-	"flushes",
-	"pages_reclaimed",
-};
-#define PRIMARY_COUNT (sizeof(primary_metrics) / sizeof(primary_metrics[0]))
-
-static size_t primary_rank(const char *name)
-{
-	size_t rank = 0;
-
-	while (rank < PRIMARY_COUNT && strcmp(primary_metrics[rank], name))
-		rank++;
-	return rank;
-}
-
-static int add_text(char ***list, size_t *count, char *text)
+int compare_add_text(char ***list, size_t *count, char *text)
 {
 	char **grown = text ? reallocarray(*list, *count + 1, sizeof(*grown)) : NULL;
 
@@ -45,237 +28,6 @@ static int add_text(char ***list, size_t *count, char *text)
 	return 0;
 }
 
-/* The point's metric of this name, made when it is new. NULL: no memory. */
-static struct compared_metric *get_metric(struct comparison *comparison,
-					  struct compared_point *point, const char *name,
-					  const char *unit)
-{
-	struct compared_metric *metrics, *metric;
-
-	for (size_t i = 0; i < point->metric_count; i++)
-		if (!strcmp(point->metrics[i].name, name))
-			return &point->metrics[i];
-	metrics = reallocarray(point->metrics, point->metric_count + 1, sizeof(*metrics));
-	if (!metrics)
-		return NULL;
-	point->metrics = metrics;
-	metric = &metrics[point->metric_count];
-	*metric = (struct compared_metric){
-		.name = strdup(name),
-		.unit = strdup(unit),
-		.predicted = NAN,
-		.primary = primary_rank(name) < PRIMARY_COUNT,
-		.values = calloc(comparison->arm_count, sizeof(*metric->values)),
-	};
-	point->metric_count++;
-	if (!metric->name || !metric->unit || !metric->values)
-		return NULL;
-	for (size_t i = 0; i < comparison->arm_count; i++)
-		metric->values[i].status = -1;
-	return metric;
-}
-
-/* What the plan says of the point's metrics; they are rows even where nothing was measured. */
-static int take_planned_metrics(struct comparison *comparison, struct compared_point *point,
-				const json_t *planned)
-{
-	const char *name, *better;
-	json_t *row;
-
-	json_object_foreach((json_t *)planned, name, row) {
-		const char *unit = json_string_value(json_object_get(row, "unit"));
-		const json_t *predicted = json_object_get(row, "predicted");
-		struct compared_metric *metric = get_metric(comparison, point, name,
-							    unit ? unit : "");
-
-		if (!metric)
-			return -ENOMEM;
-		if (json_is_number(predicted))
-			metric->predicted = json_number_value(predicted);
-		better = json_string_value(json_object_get(row, "better"));
-		metric->better = better ? strdup(better) : NULL;
-		if (better && !metric->better)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int take_points(struct comparison *comparison, const struct loaded_run *run)
-{
-	comparison->points = calloc(run->point_count, sizeof(*comparison->points));
-	if (!comparison->points)
-		return -ENOMEM;
-	comparison->point_count = run->point_count;
-	for (size_t i = 0; i < run->point_count; i++) {
-		struct compared_point *point = &comparison->points[i];
-
-		point->stressor = strdup(run->points[i].stressor);
-		point->stressor_version = run->points[i].stressor_version;
-		point->parameters = json_deep_copy(run->points[i].parameters);
-		point->outcomes = calloc(comparison->arm_count, sizeof(*point->outcomes));
-		if (!point->stressor || !point->parameters || !point->outcomes ||
-		    take_planned_metrics(comparison, point, run->points[i].metrics))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Where one run's samples go: a slot for each of its points and metrics. */
-struct gathering {
-	struct comparison *comparison;
-	const struct loaded_run *run;
-	struct log *log;
-	const uint32_t *map; /* the run's points -> comparison's points */
-	size_t arm;
-	uint32_t *metrics; /* by the run's point and metric: index + 1 in the point; 0: not known
-			      yet */
-	size_t *room;	   /* likewise: allocated samples */
-	const struct run_outcome
-		*last; /* of the sample before: samples of a repetition come together */
-	uint32_t last_point, last_repetition;
-};
-
-static bool passed(struct gathering *gathering, const struct run_sample *sample)
-{
-	if (sample->point != gathering->last_point ||
-	    sample->repetition != gathering->last_repetition) {
-		gathering->last_point = sample->point;
-		gathering->last_repetition = sample->repetition;
-		gathering->last = run_find_outcome(gathering->run, sample->point,
-						   sample->repetition);
-	}
-	return gathering->last && gathering->last->outcome == OUTCOME_PASS;
-}
-
-static int add_value(struct compared_value *value, size_t *room, double number)
-{
-	size_t n = value->statistics.n;
-	double *samples;
-
-	if (n >= *room) {
-		/* The room of a boot before is not known here: it was n at least. */
-		*room = n + n / 2 + 8;
-		samples = reallocarray(value->samples, *room, sizeof(*samples));
-		if (!samples)
-			return -ENOMEM;
-		value->samples = samples;
-	}
-	value->samples[value->statistics.n++] = number;
-	return 0;
-}
-
-/* enum value_status is in the order from good to bad. */
-static int add_status(struct compared_value *value, int status, const char *reason)
-{
-	char *copy = NULL;
-
-	if (status <= value->status)
-		return 0;
-	if (*reason) {
-		copy = strdup(reason);
-		if (!copy)
-			return -ENOMEM;
-	}
-	free(value->reason);
-	value->reason = copy;
-	value->status = status;
-	return 0;
-}
-
-/* The point's metric for one of the run's; units must be the same for numbers to be. */
-static int find_slot(struct gathering *gathering, struct compared_point *point,
-		     const struct run_metric *wanted, uint32_t *slot)
-{
-	struct compared_metric *metric = get_metric(gathering->comparison, point, wanted->name,
-						    wanted->unit);
-
-	if (!metric)
-		return -ENOMEM;
-	if (strcmp(metric->unit, wanted->unit)) {
-		log_error(
-			gathering->log,
-			"these runs cannot be compared: metric %s of %s has the unit \"%s\" in %s and "
-			"\"%s\" elsewhere; run both with the same shootdown",
-			wanted->name, point->stressor, wanted->unit, gathering->run->folder,
-			metric->unit);
-		return -EINVAL;
-	}
-	*slot = (uint32_t)(metric - point->metrics) + 1;
-	return 0;
-}
-
-static int add_sample(struct gathering *gathering, const struct run_sample *sample)
-{
-	const struct loaded_run *run = gathering->run;
-	struct compared_point *point =
-		&gathering->comparison->points[gathering->map[sample->point]];
-	size_t slot = sample->point * run->metric_count + sample->metric;
-	struct compared_value *value;
-	int ret = 0;
-
-	if (!gathering->metrics[slot])
-		ret = find_slot(gathering, point, &run->metrics[sample->metric],
-				&gathering->metrics[slot]);
-	if (ret)
-		return ret;
-	value = &point->metrics[gathering->metrics[slot] - 1].values[gathering->arm];
-	ret = add_status(value, sample->status, run->texts[sample->reason]);
-	if (!ret && !isnan(sample->value))
-		ret = add_value(value, &gathering->room[slot], sample->value);
-	return ret;
-}
-
-static int count_outcome(struct compared_outcomes *outcomes, enum outcome outcome,
-			 const char *reason)
-{
-	if (!outcomes->counts[outcome]++ && *reason) {
-		outcomes->reasons[outcome] = strdup(reason);
-		if (!outcomes->reasons[outcome])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int gather_outcomes(struct gathering *gathering)
-{
-	const struct loaded_run *run = gathering->run;
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < run->outcome_count; i++) {
-		const struct run_outcome *outcome = &run->outcomes[i];
-		struct compared_point *point =
-			&gathering->comparison->points[gathering->map[outcome->point]];
-
-		ret = count_outcome(&point->outcomes[gathering->arm], outcome->outcome,
-				    run->texts[outcome->reason]);
-	}
-	return ret;
-}
-
-static int gather_run(struct comparison *comparison, size_t arm, const struct loaded_run *run,
-		      const uint32_t *map, struct log *log)
-{
-	size_t slots = run->point_count * run->metric_count;
-	struct gathering gathering = {
-		.comparison = comparison,
-		.run = run,
-		.log = log,
-		.map = map,
-		.arm = arm,
-		.metrics = calloc(slots ? slots : 1, sizeof(*gathering.metrics)),
-		.room = calloc(slots ? slots : 1, sizeof(*gathering.room)),
-		.last_point = UINT32_MAX,
-	};
-	int ret = gathering.metrics && gathering.room ? gather_outcomes(&gathering) : -ENOMEM;
-
-	for (size_t i = 0; !ret && i < run->sample_count; i++)
-		if (passed(&gathering, &run->samples[i]))
-			ret = add_sample(&gathering, &run->samples[i]);
-	free(gathering.room);
-	free(gathering.metrics);
-	return ret;
-}
-
 /* Primary metrics first, in their order; the others stay in theirs (qsort() would not promise it).
  */
 static void sort_metrics(struct compared_point *point)
@@ -283,8 +35,9 @@ static void sort_metrics(struct compared_point *point)
 	struct compared_metric *metrics = point->metrics;
 
 	for (size_t i = 1; i < point->metric_count; i++)
-		for (size_t j = i;
-		     j && primary_rank(metrics[j - 1].name) > primary_rank(metrics[j].name); j--) {
+		for (size_t j = i; j && compare_primary_rank(metrics[j - 1].name) >
+						compare_primary_rank(metrics[j].name);
+		     j--) {
 			struct compared_metric moved = metrics[j];
 
 			metrics[j] = metrics[j - 1];
@@ -292,19 +45,56 @@ static void sort_metrics(struct compared_point *point)
 		}
 }
 
+/* The median of each boot's repetitions, and which of them are outliers. */
+static int summarise_boot(struct compared_value *value, struct compared_boot *boot, bool *outlier)
+{
+	struct statistics of;
+	int ret = statistics_of(value->samples + boot->first, boot->n, &of);
+
+	if (!ret)
+		ret = statistics_outliers(value->samples + boot->first, boot->n, outlier);
+	boot->value = of.median;
+	for (size_t i = 0; !ret && i < boot->n; i++)
+		boot->strange += outlier[i];
+	return ret;
+}
+
+static int summarise_boots(struct compared_value *value, double *values, bool *outlier)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < value->boot_count; i++) {
+		ret = summarise_boot(value, &value->boots[i], outlier);
+		values[i] = value->boots[i].value;
+	}
+	if (!ret)
+		ret = statistics_of(values, value->boot_count, &value->by_boot);
+	if (!ret)
+		ret = statistics_outliers(values, value->boot_count, outlier);
+	for (size_t i = 0; !ret && i < value->boot_count; i++)
+		value->boots[i].outlier = outlier[i];
+	return ret;
+}
+
 static int make_statistics(struct comparison *comparison, struct compared_metric *metric)
 {
-	for (size_t i = 0; i < comparison->arm_count; i++) {
-		struct compared_value *value = &metric->values[i];
-		int ret = statistics_of(value->samples, value->statistics.n, &value->statistics);
+	int ret = 0;
 
-		if (ret)
-			return ret;
-		value->change = i ? change_ratio(metric->values[0].statistics.mean,
-						 value->statistics.mean)
-				  : NAN;
+	for (size_t i = 0; !ret && i < comparison->arm_count; i++) {
+		struct compared_value *value = &metric->values[i];
+		double *values = calloc(value->boot_count + 1, sizeof(*values));
+		/* a boot has no more samples than all have, and there are no more boots */
+		bool *outlier = calloc(value->statistics.n + 1, sizeof(*outlier));
+
+		ret = values && outlier ? statistics_of(value->samples, value->statistics.n,
+							&value->statistics)
+					: -ENOMEM;
+		if (!ret)
+			ret = summarise_boots(value, values, outlier);
+		free(outlier);
+		free(values);
 	}
-	return 0;
+	return ret;
 }
 
 static int finish_points(struct comparison *comparison)
@@ -318,7 +108,7 @@ static int finish_points(struct comparison *comparison)
 		for (size_t j = 0; !ret && j < point->metric_count; j++)
 			ret = make_statistics(comparison, &point->metrics[j]);
 	}
-	return ret;
+	return ret ? ret : compare_judge(comparison);
 }
 
 static char *copy_kernel(const struct loaded_run *run, const char *key)
@@ -350,7 +140,7 @@ static int take_arm(struct compared_arm *to, const struct arm *from)
 			to->repetitions = 0;
 	}
 	for (size_t i = 0; !ret && i < from->note_count; i++)
-		ret = add_text(&to->notes, &to->note_count, strdup(from->notes[i]));
+		ret = compare_add_text(&to->notes, &to->note_count, strdup(from->notes[i]));
 	return ret;
 }
 
@@ -419,9 +209,10 @@ static int note_differences(struct comparison *comparison, const struct loaded_r
 		const json_t *other = json_object_get(run->machine, keys[i]);
 
 		if (one && other && !json_equal(one, other))
-			ret = add_text(&comparison->notes, &comparison->note_count,
-				       format_string("%s of machine.json differs in %s and %s",
-						     keys[i], first->folder, run->folder));
+			ret = compare_add_text(
+				&comparison->notes, &comparison->note_count,
+				format_string("%s of machine.json differs in %s and %s", keys[i],
+					      first->folder, run->folder));
 	}
 	return ret;
 }
@@ -436,9 +227,9 @@ static int note_same_kernels(struct comparison *comparison)
 
 		if (first->kernel && arm->kernel && !strcmp(first->kernel, arm->kernel) &&
 		    !strcmp(first->kernel_version, arm->kernel_version))
-			ret = add_text(&comparison->notes, &comparison->note_count,
-				       format_string("%s and %s ran the same kernel", first->name,
-						     arm->name));
+			ret = compare_add_text(&comparison->notes, &comparison->note_count,
+					       format_string("%s and %s ran the same kernel",
+							     first->name, arm->name));
 	}
 	return ret;
 }
@@ -455,7 +246,7 @@ static const struct loaded_run *first_run(const struct arms *arms, struct log *l
 }
 
 static int gather_arm(struct comparison *comparison, size_t index, const struct arm *arm,
-		      const struct loaded_run *first, struct log *log)
+		      const struct loaded_run *first, struct allowance *allowance, struct log *log)
 {
 	uint32_t *map;
 	int ret = 0;
@@ -464,9 +255,12 @@ static int gather_arm(struct comparison *comparison, size_t index, const struct 
 		const struct loaded_run *run = arm->runs[i];
 
 		map = calloc(run->point_count, sizeof(*map));
-		ret = map ? runs_comparable(first, run, log, map) : -ENOMEM;
+		ret = map ? runs_comparable_but(first, run, allowance, log, map) : -ENOMEM;
+		/* with --allow emulation the first run may be one of hardware */
+		comparison->emulated_time |= json_is_true(
+			json_object_get(json_object_get(run->machine, "guest"), "emulated_time"));
 		if (!ret)
-			ret = gather_run(comparison, index, run, map, log);
+			ret = compare_gather(comparison, index, run, map, log);
 		if (!ret)
 			ret = take_seed(comparison, run);
 		/* The boots of one arm ran on one machine: one note an arm is enough. */
@@ -477,7 +271,8 @@ static int gather_arm(struct comparison *comparison, size_t index, const struct 
 	return ret;
 }
 
-static int make_comparison(const struct arms *arms, struct log *log, struct comparison *comparison)
+static int make_comparison(const struct arms *arms, struct allowance *allowance, struct log *log,
+			   struct comparison *comparison)
 {
 	const struct loaded_run *first = first_run(arms, log);
 	int ret;
@@ -488,9 +283,9 @@ static int make_comparison(const struct arms *arms, struct log *log, struct comp
 	if (!ret)
 		ret = take_machine(comparison, first);
 	if (!ret)
-		ret = take_points(comparison, first);
+		ret = compare_take_points(comparison, first);
 	for (size_t i = 0; !ret && i < arms->count; i++)
-		ret = gather_arm(comparison, i, &arms->list[i], first, log);
+		ret = gather_arm(comparison, i, &arms->list[i], first, allowance, log);
 	if (!ret)
 		ret = finish_points(comparison);
 	if (!ret)
@@ -498,13 +293,77 @@ static int make_comparison(const struct arms *arms, struct log *log, struct comp
 	return ret;
 }
 
-static int compare_least(const char *const *folders, size_t least, struct log *log,
+/* allowance has, at the end, the differences that were met. */
+static int compare_arms(const struct arms *arms, const struct compare_request *request,
+			struct allowance *allowance, struct log *log, struct comparison **out)
+{
+	struct comparison *comparison = calloc(1, sizeof(*comparison));
+	int ret = comparison ? 0 : -ENOMEM;
+
+	if (!ret) {
+		comparison->paired = request->paired;
+		comparison->factors = request->factors;
+		ret = make_comparison(arms, allowance, log, comparison);
+	}
+	if (ret)
+		comparison_free(comparison);
+	else
+		*out = comparison;
+	return ret;
+}
+
+/* The A/A must have been made on the like of what is compared; its plan may have less. */
+static int check_noise(const struct arms *arms, const struct arms *noise,
+		       const struct allowance *allowance, struct log *log)
+{
+	static const char *const plan[] = { "plan", NULL };
+	const struct loaded_run *first = first_run(arms, log), *other = first_run(noise, log);
+	struct allowance wider = { .facts = allowance->facts };
+	uint32_t *map = other ? calloc(other->point_count, sizeof(*map)) : NULL;
+	int ret = first && other ? -ENOMEM : -EINVAL;
+
+	if (first && map)
+		ret = allowance_add(&wider, plan, log);
+	if (!ret)
+		ret = runs_comparable_but(first, other, &wider, log, map);
+	allowance_release(&wider);
+	free(map);
+	return ret;
+}
+
+static int apply_noise(struct comparison *comparison, const struct arms *arms,
+		       const struct compare_request *request, struct allowance *allowance,
+		       struct log *log)
+{
+	struct compare_request plain = { .paired = request->paired };
+	struct allowance within = { .facts = allowance->facts };
+	struct comparison *noise = NULL;
+	struct arms *loaded;
+	int ret = arms_load(request->noise_floor, log, &loaded);
+
+	if (ret)
+		return ret;
+	ret = check_noise(arms, loaded, allowance, log);
+	if (!ret)
+		ret = compare_arms(loaded, &plain, &within, log, &noise);
+	if (!ret)
+		ret = compare_apply_noise(comparison, noise, request->noise_floor[0], log);
+	comparison_free(noise);
+	allowance_release(&within);
+	arms_free(loaded);
+	return ret;
+}
+
+static int compare_least(const struct compare_request *request, size_t least, struct log *log,
 			 struct comparison **out)
 {
+	struct allowance allowance = { 0 };
 	struct comparison *comparison = NULL;
 	struct arms *arms;
-	int ret = arms_load(folders, log, &arms);
+	int ret = allowance_add(&allowance, request->allow, log);
 
+	if (!ret)
+		ret = arms_load(request->folders, log, &arms);
 	if (ret)
 		return ret;
 	if (arms->count < least) {
@@ -516,27 +375,39 @@ static int compare_least(const char *const *folders, size_t least, struct log *l
 		ret = -EINVAL;
 		goto free_arms;
 	}
-	comparison = calloc(1, sizeof(*comparison));
-	ret = comparison ? make_comparison(arms, log, comparison) : -ENOMEM;
-	if (ret)
+	ret = compare_arms(arms, request, &allowance, log, &comparison);
+	if (!ret && request->noise_floor && *request->noise_floor)
+		ret = apply_noise(comparison, arms, request, &allowance, log);
+	if (ret) {
 		comparison_free(comparison);
-	else
-		*out = comparison;
+		goto free_arms;
+	}
+	comparison->allowed = allowance.said;
+	comparison->allowed_count = allowance.said_count;
+	allowance = (struct allowance){ 0 };
+	*out = comparison;
 free_arms:
+	allowance_release(&allowance);
 	arms_free(arms);
 	return ret;
 }
 
+int compare_with(const struct compare_request *request, struct log *log,
+		 struct comparison **comparison)
+{
+	return compare_least(request, 2, log, comparison);
+}
+
 int compare_folders(const char *const *folders, struct log *log, struct comparison **comparison)
 {
-	return compare_least(folders, 2, log, comparison);
+	return compare_least(&(struct compare_request){ .folders = folders }, 2, log, comparison);
 }
 
 int compare_single(const char *folder, struct log *log, struct comparison **comparison)
 {
 	const char *folders[] = { folder, NULL };
 
-	return compare_least(folders, 1, log, comparison);
+	return compare_least(&(struct compare_request){ .folders = folders }, 1, log, comparison);
 }
 
 const struct compared_metric *comparison_metric(const struct compared_point *point,
@@ -559,6 +430,7 @@ static void free_metric(struct compared_metric *metric, size_t arm_count)
 {
 	for (size_t i = 0; metric->values && i < arm_count; i++) {
 		free(metric->values[i].samples);
+		free(metric->values[i].boots);
 		free(metric->values[i].reason);
 	}
 	free(metric->values);
@@ -594,6 +466,8 @@ void comparison_free(struct comparison *comparison)
 		free(comparison->arms[i].kernel_version);
 	}
 	free_texts(comparison->notes, comparison->note_count);
+	free_texts(comparison->allowed, comparison->allowed_count);
+	free(comparison->noise_source);
 	free(comparison->points);
 	free(comparison->arms);
 	free(comparison->seeds);

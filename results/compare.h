@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The comparison of arms: points matched, statistics made, nothing formatted.
- * Only repetitions that passed give numbers; the others are counted.
+ * The comparison of arms: points matched, statistics and verdicts made, nothing
+ * formatted. Only repetitions that passed give numbers; the others are counted.
+ * A difference may be worded or coloured as one only when compared_differs().
  */
 #ifndef SHOOTDOWN_COMPARE_H
 #define SHOOTDOWN_COMPARE_H
@@ -19,13 +20,90 @@
 
 #define COMPARISON_VERSION 1
 
+/*
+ * One boot of an arm (lab), or one run (a machine that was not rebooted): the unit of
+ * observation. Its repetitions are summarised by their median, which one disturbed
+ * repetition does not move, and are never counted as observations of their own.
+ */
+struct compared_boot {
+	double value;	      /* median of its samples */
+	size_t first, n;      /* its samples are samples[first .. first + n - 1] of the value */
+	unsigned int number;  /* the lab's boot K; 0: not a lab's */
+	uint64_t started_ns;  /* real time of its first repetition; 0: not known */
+	bool outlier;	      /* see statistics_outliers(); flagged, never left out */
+	unsigned int strange; /* how many of its samples are outliers among them */
+};
+
+/* What is said of an arm's difference from the baseline. */
+enum compared_verdict {
+	COMPARED_NONE,	    /* the baseline itself, or there is nothing to compare */
+	COMPARED_OFF,	    /* this build has no tests */
+	COMPARED_TOO_FEW,   /* no test with so few boots can be significant */
+	COMPARED_UNDECIDED, /* tested, not significant: "~" */
+	COMPARED_NOISE,	    /* significant, but inside the noise floor that was given */
+	COMPARED_SAME,	    /* counts that are equal, or differ by less than their tolerance */
+	COMPARED_CHANGED,   /* a difference of a metric that has no better direction */
+	COMPARED_BETTER,
+	COMPARED_WORSE,
+};
+
+/* What a verdict rests on, and how an interval was made. */
+enum compared_basis {
+	BASIS_NONE,
+	BASIS_COUNT,	    /* deterministic counts, see compare_verdict.c */
+	BASIS_MANN_WHITNEY, /* exact, two-sided */
+	BASIS_SIGNED_RANK,  /* exact, two-sided, boots paired by number */
+};
+
+enum compared_method {
+	INTERVAL_NONE,
+	INTERVAL_ORDER, /* order statistics of the ratios: inverts the rank test */
+	INTERVAL_BCA,	/* bootstrap, bias-corrected and accelerated, fixed seed */
+};
+
+struct compared_interval {
+	double low, high; /* of ratio; high may be INFINITY; NAN: none */
+	double level;	  /* what it covers: INTERVAL_ORDER has steps; NAN: none */
+	enum compared_method method;
+};
+
+/* An arm against the baseline, by boots. All NAN or 0 for the baseline. */
+struct compared_test {
+	double ratio;	   /* median of the ratios of each boot to each of the baseline's
+			      (Hodges-Lehmann;      paired: of boots of one number); NAN where the
+			      baseline      has 0 */
+	double difference; /* likewise of the differences, in the metric's unit */
+	struct compared_interval interval;
+	double difference_low, difference_high; /* where interval has the method order; else NAN */
+	double p;				/* NAN: not tested */
+	double p_holm;	     /* corrected over the family: the point's primary (or other) metrics */
+	double smallest_p;   /* that so many boots can reach, NAN: unknown */
+	unsigned int family; /* how many metrics Holm's correction is for */
+	unsigned int
+		boots_needed; /* in each arm for a verdict; 0: not known, or there are enough */
+	double noise; /* the noise floor, as a difference; NAN: none was given for the metric */
+	enum compared_verdict verdict;
+	enum compared_basis basis;
+};
+
+/* Does the order matter? Mann-Kendall; NAN where there are too few to ask. */
+struct compared_drift {
+	double tau_boots, p_boots;	       /* over the arm's boots, as they were started */
+	double tau_repetitions, p_repetitions; /* within boots, all boots together */
+};
+
 /* One metric of one point on one arm. */
 struct compared_value {
-	struct statistics statistics; /* of the samples that have a value */
+	struct statistics statistics; /* describes the samples that have a value, all boots' */
 	double *samples; /* statistics.n of them, in the order of boots and repetitions */
-	double change;	 /* against the baseline's mean; NAN for the baseline and where undefined */
-	int status;	 /* the worst enum value_status of all samples; -1: there were none */
-	char *reason;	 /* of the worst status; NULL: none */
+	struct compared_boot *boots; /* those that have a sample, in their order */
+	size_t boot_count;
+	struct statistics by_boot; /* of the boots' values */
+	struct compared_test test;
+	struct compared_drift drift;
+	double change; /* test.ratio - 1; NAN for the baseline and where undefined */
+	int status;    /* the worst enum value_status of all samples; -1: there were none */
+	char *reason;  /* of the worst status; NULL: none */
 };
 
 struct compared_metric {
@@ -74,7 +152,44 @@ struct comparison {
 	size_t seed_count;
 	char **notes;
 	size_t note_count;
+	char **allowed; /* differences that were allowed by name, in words */
+	size_t allowed_count;
+	char *noise_source; /* where the noise floor comes from; NULL: none was given */
+	bool paired;
+	bool factors; /* the table shows factors, not changes */
 };
+
+/* How to compare; all zero is the default. */
+struct compare_request {
+	const char *const *folders;	/* two or more arms, NULL at the end */
+	const char *const *allow;	/* names of facts (comparable.h) that may differ; NULL */
+	const char *const *noise_floor; /* an A/A's folders; NULL or empty: none */
+	bool paired;			/* pair the boots of one number */
+	bool factors;
+};
+
+/* Level of the intervals is 1 - this; what a corrected p must not exceed. */
+#define COMPARED_ALPHA 0.05
+/* With so many boots in both arms, and not more, the interval is INTERVAL_BCA. */
+#define COMPARED_BCA_LEAST 20
+#define COMPARED_BCA_MOST  200
+/* Counts are judged without a test from so many boots on, see compare_verdict.c. */
+#define COMPARED_COUNT_LEAST 3
+/* A count that agrees with its prediction is within this part of it. */
+#define COMPARED_TOLERANCE 0.01
+
+/* As compare_folders(), with more to ask for. */
+int compare_with(const struct compare_request *request, struct log *log,
+		 struct comparison **comparison);
+
+/* "better", "worse", "changed", "same", "noise", "undecided", "too-few", "off"; NULL for none. */
+const char *compared_verdict_name(enum compared_verdict verdict);
+/* Is it said that the arm differs (better, worse, changed)? Only then a difference may be called
+ * one. */
+bool compared_differs(enum compared_verdict verdict);
+/* "count", "mann-whitney", "signed-rank"; NULL for none. "order", "bca"; NULL for none. */
+const char *compared_basis_name(enum compared_basis basis);
+const char *compared_method_name(enum compared_method method);
 
 /*
  * Loads and compares two or more arms, the first is the baseline; one lab
@@ -98,11 +213,18 @@ struct table *comparison_table(const struct comparison *comparison, bool all);
 /*
  * {"schema":"shootdown-comparison","version":1,"arms":[NAME..],
  *  "points":[{"stressor","stressor_version","parameters","machine","outcomes":[{"arm","pass",..,"reasons"}],
- *    "metrics":[{"name","unit","better","predicted",
- *      "arms":[{"arm","n","status","mean","median","stddev","samples","change"[,"reason"]}]}]}],
+ *    "metrics":[{"name","unit","better","predicted","primary",
+ *      "arms":[{"arm","n","status","mean","median","stddev","samples","change"[,"reason"],
+ *        "boots":[{"boot":K|null,"value","n","outlier","strange"}],
+ *        "by_boot":{"n","mean","median","stddev"},
+ *        "ratio","difference","interval":{"low","high","level","method"}|null,
+ *        "p","p_holm","smallest_p","family","verdict","basis","boots_needed","noise",
+ *        "drift":{"boots":{"tau","p"},"repetitions":{"tau","p"}}}]}]}],
  *  "kernels":[{"arm","folder","release","version","boots","failed_boots","repetitions","notes"}],
- *  "seeds":[..],"notes":[..]}
- * What is not known is null. A new reference; NULL: no memory.
+ *  "seeds":[..],"notes":[..],"alpha","paired","allowed":[..],"noise_floor":TEXT|null,
+ *  "verdicts_off":TEXT|null}
+ * n, mean, median and stddev describe the samples; verdicts rest on boots. What is not known is
+ * null. A new reference; NULL: no memory.
  */
 json_t *comparison_json(const struct comparison *comparison);
 

@@ -2,6 +2,7 @@
 /* The comparison as JSON: the model as it is, what is not known as null. */
 #include <math.h>
 
+#include "../lib/features.h"
 #include "compare.h"
 
 /* NAN and infinity have no JSON form. */
@@ -28,13 +29,70 @@ static json_t *texts(char *const *list, size_t count)
 	return json;
 }
 
+static json_t *text(const char *word)
+{
+	return word ? json_string(word) : json_null();
+}
+
+static json_t *boots_json(const struct compared_value *value)
+{
+	json_t *boots = json_array();
+
+	for (size_t i = 0; i < value->boot_count; i++) {
+		const struct compared_boot *boot = &value->boots[i];
+
+		append(&boots,
+		       json_pack("{s:o, s:o, s:I, s:b, s:I}", "boot",
+				 boot->number ? json_integer(boot->number) : json_null(), "value",
+				 number(boot->value), "n", (json_int_t)boot->n, "outlier",
+				 boot->outlier, "strange", (json_int_t)boot->strange));
+	}
+	return boots;
+}
+
+static json_t *interval_json(const struct compared_interval *interval)
+{
+	if (interval->method == INTERVAL_NONE)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "low", number(interval->low), "high",
+			 number(interval->high), "level", number(interval->level), "method",
+			 text(compared_method_name(interval->method)));
+}
+
+/* The keys that rest on boots; added to those that describe the samples. */
+static json_t *test_json(const struct compared_value *value)
+{
+	const struct compared_test *test = &value->test;
+	const struct statistics *by_boot = &value->by_boot;
+
+	return json_pack(
+		"{s:o, s:{s:I, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
+		"boots", boots_json(value), "by_boot", "n", (json_int_t)by_boot->n, "mean",
+		number(by_boot->mean), "median", number(by_boot->median), "stddev",
+		number(by_boot->stddev), "ratio", number(test->ratio), "difference",
+		number(test->difference), "interval", interval_json(&test->interval), "p",
+		number(test->p), "p_holm", number(test->p_holm), "smallest_p",
+		number(test->smallest_p), "family", (json_int_t)test->family, "verdict",
+		text(compared_verdict_name(test->verdict)), "basis",
+		text(compared_basis_name(test->basis)), "boots_needed",
+		test->boots_needed ? json_integer(test->boots_needed) : json_null(), "noise",
+		number(test->noise));
+}
+
+static json_t *drift_json(const struct compared_drift *drift)
+{
+	return json_pack("{s:{s:o, s:o}, s:{s:o, s:o}}", "boots", "tau", number(drift->tau_boots),
+			 "p", number(drift->p_boots), "repetitions", "tau",
+			 number(drift->tau_repetitions), "p", number(drift->p_repetitions));
+}
+
 static json_t *value_json(const struct compared_value *value, const char *arm)
 {
-	json_t *samples = json_array();
+	json_t *samples = json_array(), *json, *test = test_json(value);
 
 	for (size_t i = 0; i < value->statistics.n; i++)
 		append(&samples, json_real(value->samples[i]));
-	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}", "arm", arm, "n",
+	json = json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}", "arm", arm, "n",
 			 (json_int_t)value->statistics.n, "status",
 			 value->status < 0
 				 ? json_null()
@@ -43,6 +101,13 @@ static json_t *value_json(const struct compared_value *value, const char *arm)
 			 number(value->statistics.median), "stddev",
 			 number(value->statistics.stddev), "samples", samples, "change",
 			 number(value->change), "reason", value->reason);
+	if (json && (!test || json_object_update(json, test) ||
+		     json_object_set_new(json, "drift", drift_json(&value->drift)))) {
+		json_decref(json);
+		json = NULL;
+	}
+	json_decref(test);
+	return json;
 }
 
 static json_t *metric_json(const struct comparison *comparison,
@@ -52,9 +117,9 @@ static json_t *metric_json(const struct comparison *comparison,
 
 	for (size_t i = 0; i < comparison->arm_count; i++)
 		append(&values, value_json(&metric->values[i], comparison->arms[i].name));
-	return json_pack("{s:s, s:s, s:s?, s:o, s:o}", "name", metric->name, "unit", metric->unit,
-			 "better", metric->better, "predicted", number(metric->predicted), "arms",
-			 values);
+	return json_pack("{s:s, s:s, s:s?, s:o, s:b, s:o}", "name", metric->name, "unit",
+			 metric->unit, "better", metric->better, "predicted",
+			 number(metric->predicted), "primary", metric->primary, "arms", values);
 }
 
 static json_t *outcomes_json(const struct compared_outcomes *outcomes, const char *arm)
@@ -115,8 +180,14 @@ json_t *comparison_json(const struct comparison *comparison)
 		append(&points, point_json(comparison, &comparison->points[i]));
 	for (size_t i = 0; i < comparison->seed_count; i++)
 		append(&seeds, json_integer((json_int_t)comparison->seeds[i]));
-	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", "shootdown-comparison",
-			 "version", COMPARISON_VERSION, "arms", arms, "points", points, "kernels",
-			 kernels, "seeds", seeds, "notes",
-			 texts(comparison->notes, comparison->note_count));
+	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:s?, s:o}", "schema",
+			 "shootdown-comparison", "version", COMPARISON_VERSION, "arms", arms,
+			 "points", points, "kernels", kernels, "seeds", seeds, "notes",
+			 texts(comparison->notes, comparison->note_count), "alpha", COMPARED_ALPHA,
+			 "paired", comparison->paired, "allowed",
+			 texts(comparison->allowed, comparison->allowed_count), "noise_floor",
+			 comparison->noise_source, "verdicts_off",
+			 FEATURE_RMATH
+				 ? json_null()
+				 : json_string("this build has no libRmath (package r-mathlib)"));
 }

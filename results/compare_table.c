@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/features.h"
 #include "../lib/fs.h"
-#include "compare.h"
+#include "compare_private.h"
 #include "format.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -80,8 +81,8 @@ static bool is_common(const struct comparison *comparison, const char *stressor,
 
 /* "pageout pages=4096 ...": those parameters that all points of the stressor share, or the others.
  */
-static char *point_text(const struct comparison *comparison, const struct compared_point *point,
-			bool common)
+char *compare_point_text(const struct comparison *comparison, const struct compared_point *point,
+			 bool common)
 {
 	char *text = strdup(point->stressor);
 	const char *key;
@@ -115,7 +116,7 @@ static void add_stressors(struct table *table, const struct comparison *comparis
 			seen |= !strcmp(comparison->points[j].stressor, point->stressor);
 		if (seen)
 			continue;
-		text = point_text(comparison, point, true);
+		text = compare_point_text(comparison, point, true);
 		if (text)
 			table_head(table, "stressor", "%s", text);
 		else
@@ -125,8 +126,8 @@ static void add_stressors(struct table *table, const struct comparison *comparis
 }
 
 /* A point with none of the primary metrics shows what it has. */
-static bool is_shown(const struct compared_point *point, const struct compared_metric *metric,
-		     bool all)
+bool compare_is_shown(const struct compared_point *point, const struct compared_metric *metric,
+		      bool all)
 {
 	return all || metric->primary || !point->metrics[0].primary;
 }
@@ -137,42 +138,168 @@ static bool has_predictions(const struct comparison *comparison, bool all)
 		for (size_t j = 0; j < comparison->points[i].metric_count; j++) {
 			const struct compared_metric *metric = &comparison->points[i].metrics[j];
 
-			if (is_shown(&comparison->points[i], metric, all) &&
+			if (compare_is_shown(&comparison->points[i], metric, all) &&
 			    !isnan(metric->predicted))
 				return true;
 		}
 	return false;
 }
 
-static void add_value(struct table *table, const struct compared_value *value, const char *unit)
+/* What is no difference is not shown as one. */
+static bool is_no_difference(const struct compared_value *value)
 {
-	if (value->status < 0)
+	return value->test.verdict == COMPARED_UNDECIDED || value->test.verdict == COMPARED_NOISE;
+}
+
+/* Boots where there are some, else the repetitions of the one. */
+static const struct statistics *shown_statistics(const struct compared_value *value)
+{
+	return value->boot_count > 1 ? &value->by_boot : &value->statistics;
+}
+
+static void add_value(struct table *table, const struct comparison *comparison,
+		      const struct compared_metric *metric, size_t arm)
+{
+	const struct compared_value *value = &metric->values[arm];
+	const struct statistics *statistics = shown_statistics(value);
+	char *text, *factor;
+
+	if (value->status < 0) {
 		table_cell(table, "-");
-	else if (!value->statistics.n)
+		return;
+	}
+	if (!value->statistics.n) {
 		table_cell(table, "%s", value_status_name((enum value_status)value->status));
+		return;
+	}
+	text = format_spread(statistics->mean, statistics->stddev, metric->unit);
+	if (!comparison->factors) {
+		table_take(table, text);
+		return;
+	}
+	if (is_no_difference(value))
+		factor = strdup("~");
 	else
-		table_take(table,
-			   format_spread(value->statistics.mean, value->statistics.stddev, unit));
+		factor = arm ? format_factor(value->test.ratio) : strdup("1.00x");
+	table_take(table, text && factor ? format_string("%s (%s)", text, factor) : NULL);
+	free(factor);
+	free(text);
+}
+
+static void add_change(struct table *table, const struct compared_value *value)
+{
+	if (is_no_difference(value))
+		table_cell(table, "~");
+	else
+		table_take(table, format_change(value->change));
+}
+
+static void add_interval(struct table *table, const struct comparison *comparison,
+			 const struct compared_value *value)
+{
+	const struct compared_interval *interval = &value->test.interval;
+
+	if (interval->method == INTERVAL_NONE)
+		table_cell(table, "-");
+	else if (comparison->factors)
+		table_take(table, format_factors(interval->low, interval->high));
+	else
+		table_take(table, format_changes(interval->low - 1, interval->high - 1));
+}
+
+static void add_verdict(struct table *table, const struct compared_value *value)
+{
+	static const char *const words[] = {
+		[COMPARED_NONE] = "-",
+		[COMPARED_OFF] = "off",
+		[COMPARED_TOO_FEW] = "few boots",
+		[COMPARED_UNDECIDED] = "~",
+		[COMPARED_NOISE] = "noise",
+		[COMPARED_SAME] = "same count",
+		[COMPARED_CHANGED] = "differs",
+		[COMPARED_BETTER] = "better",
+		[COMPARED_WORSE] = "worse",
+	};
+	const struct compared_test *test = &value->test;
+
+	if (test->basis == BASIS_MANN_WHITNEY || test->basis == BASIS_SIGNED_RANK)
+		table_cell(table, "%s, p %.2g", words[test->verdict], test->p_holm);
+	else if (test->basis == BASIS_COUNT && compared_differs(test->verdict))
+		table_cell(table, "%s, count", words[test->verdict]);
+	else
+		table_cell(table, "%s", words[test->verdict]);
+}
+
+/* How the intervals were made: all in one way, or in both. */
+static const char *interval_method(const struct comparison *comparison)
+{
+	bool order = false, bca = false;
+
+	for (size_t i = 0; i < comparison->point_count; i++)
+		for (size_t j = 0; j < comparison->points[i].metric_count; j++)
+			for (size_t k = 1; k < comparison->arm_count; k++) {
+				const struct compared_metric *metric =
+					&comparison->points[i].metrics[j];
+
+				order |= metric->values[k].test.interval.method == INTERVAL_ORDER;
+				bca |= metric->values[k].test.interval.method == INTERVAL_BCA;
+			}
+	if (order && bca)
+		return ", and its 95% interval for that metric alone (order statistics; bootstrap BCa)";
+	if (bca)
+		return ", and its 95% interval for that metric alone (bootstrap BCa)";
+	return order ? ", and its 95% interval for that metric alone (order statistics)" : "";
+}
+
+static bool has_intervals(const struct comparison *comparison)
+{
+	return *interval_method(comparison);
 }
 
 static void add_metric(struct table *table, const struct comparison *comparison,
-		       const struct compared_metric *metric, bool predictions)
+		       const struct compared_metric *metric, bool all, bool predictions)
 {
+	bool intervals = has_intervals(comparison);
+
 	table_cell(table, "%s%s", metric->name,
 		   comparison->emulated_time && unit_depends_on_time(metric->unit) ? " (emulated)"
 										   : "");
 	if (predictions)
 		table_take(table, format_value(metric->predicted, metric->unit));
 	for (size_t i = 0; i < comparison->arm_count; i++) {
-		add_value(table, &metric->values[i], metric->unit);
-		if (i)
-			table_take(table, format_change(metric->values[i].change));
+		add_value(table, comparison, metric, i);
+		if (all)
+			table_take(table, format_value(shown_statistics(&metric->values[i])->median,
+						       metric->unit));
+		if (!i)
+			continue;
+		if (!comparison->factors)
+			add_change(table, &metric->values[i]);
+		if (intervals)
+			add_interval(table, comparison, &metric->values[i]);
+		add_verdict(table, &metric->values[i]);
 	}
 }
 
-static void add_columns(struct table *table, const struct comparison *comparison, bool predictions)
+/* Columns of one of many arms have its name. */
+static void add_arm_column(struct table *table, const struct comparison *comparison, size_t arm,
+			   enum table_align align, const char *name)
 {
-	char *change;
+	char *text = comparison->arm_count > 2
+			     ? format_string("%s %s", name, comparison->arms[arm].name)
+			     : strdup(name);
+
+	if (text)
+		table_column(table, align, text);
+	else
+		table->error = -ENOMEM;
+	free(text);
+}
+
+static void add_columns(struct table *table, const struct comparison *comparison, bool all,
+			bool predictions)
+{
+	bool intervals = has_intervals(comparison);
 
 	if (comparison->point_count > 1)
 		table_column(table, TABLE_LEFT, "point");
@@ -181,17 +308,48 @@ static void add_columns(struct table *table, const struct comparison *comparison
 		table_column(table, TABLE_RIGHT, "predicted");
 	for (size_t i = 0; i < comparison->arm_count; i++) {
 		table_column(table, TABLE_RIGHT, comparison->arms[i].name);
+		if (all)
+			add_arm_column(table, comparison, i, TABLE_RIGHT, "median");
 		if (!i)
 			continue;
-		change = comparison->arm_count > 2
-				 ? format_string("change %s", comparison->arms[i].name)
-				 : strdup("change");
-		if (change)
-			table_column(table, TABLE_RIGHT, change);
-		else
-			table->error = -ENOMEM;
-		free(change);
+		if (!comparison->factors)
+			add_arm_column(table, comparison, i, TABLE_RIGHT, "change");
+		if (intervals)
+			add_arm_column(table, comparison, i, TABLE_RIGHT, "95%");
+		add_arm_column(table, comparison, i, TABLE_LEFT, "verdict");
 	}
+}
+
+static bool has_many_boots(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->arm_count; i++)
+		if (comparison->arms[i].boots > 1)
+			return true;
+	return false;
+}
+
+/* How the numbers came to be. */
+static void add_methods(struct table *table, const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->allowed_count; i++)
+		table_head(table, "allowed", "%s", comparison->allowed[i]);
+	if (comparison->noise_source)
+		table_head(table, "noise floor", "%s", comparison->noise_source);
+	table_head(table, "values", "%s",
+		   has_many_boots(comparison)
+			   ? "mean +/- standard deviation of the boots, each the median of its "
+			     "repetitions that passed"
+			   : "mean +/- standard deviation of the repetitions that passed");
+	if (comparison->arm_count < 2)
+		return;
+	table_head(table, "change", "median of the ratios of boots to those of %s%s",
+		   comparison->arms[0].name, interval_method(comparison));
+	if (FEATURE_RMATH)
+		table_head(table, "verdict",
+			   "exact %s test of boots, Holm's correction; ~: not significant",
+			   comparison->paired ? "signed-rank" : "Mann-Whitney");
+	else
+		table_head(table, "verdict", "counts only, this build has no libRmath");
 }
 
 static void add_rows(struct table *table, const struct comparison *comparison, bool all,
@@ -201,108 +359,13 @@ static void add_rows(struct table *table, const struct comparison *comparison, b
 		const struct compared_point *point = &comparison->points[i];
 
 		for (size_t j = 0; j < point->metric_count; j++) {
-			if (!is_shown(point, &point->metrics[j], all))
+			if (!compare_is_shown(point, &point->metrics[j], all))
 				continue;
 			if (comparison->point_count > 1)
-				table_take(table, point_text(comparison, point, false));
-			add_metric(table, comparison, &point->metrics[j], predictions);
+				table_take(table, compare_point_text(comparison, point, false));
+			add_metric(table, comparison, &point->metrics[j], all, predictions);
 		}
 	}
-}
-
-/* "baseline 10 pass; patched 9 pass, 1 broken" over all points. */
-static void add_totals(struct table *table, const struct comparison *comparison)
-{
-	char *text = strdup("outcomes:");
-
-	for (size_t i = 0; text && i < comparison->arm_count; i++) {
-		const char *mark = i ? "; " : " ";
-		bool any = false;
-		char *longer = format_string("%s%s%s", text, mark, comparison->arms[i].name);
-
-		free(text);
-		text = longer;
-		for (int j = 0; text && j < OUTCOME_COUNT; j++) {
-			unsigned int total = 0;
-
-			for (size_t k = 0; k < comparison->point_count; k++)
-				total += comparison->points[k].outcomes[i].counts[j];
-			if (!total)
-				continue;
-			longer = format_string("%s%s %u %s", text, any ? "," : "", total,
-					       outcome_name((enum outcome)j));
-			free(text);
-			text = longer;
-			any = true;
-		}
-		if (text && !any) {
-			longer = format_string("%s none", text);
-			free(text);
-			text = longer;
-		}
-	}
-	if (text)
-		table_note(table, "%s", text);
-	else
-		table->error = -ENOMEM;
-	free(text);
-}
-
-/* Each point's repetitions that gave no numbers, with the first reason. */
-static void add_failures(struct table *table, const struct comparison *comparison,
-			 const struct compared_point *point)
-{
-	char *name = point_text(comparison, point, false);
-
-	for (size_t i = 0; name && i < comparison->arm_count; i++)
-		for (int j = OUTCOME_PASS + 1; j < OUTCOME_COUNT; j++) {
-			const struct compared_outcomes *outcomes = &point->outcomes[i];
-			const char *reason = outcomes->reasons[j];
-
-			if (outcomes->counts[j])
-				table_note(table, "%s, %s: %u %s, not in the numbers%s%s",
-					   comparison->arms[i].name, name, outcomes->counts[j],
-					   outcome_name((enum outcome)j), reason ? ": " : "",
-					   reason ? reason : "");
-		}
-	if (!name)
-		table->error = -ENOMEM;
-	free(name);
-}
-
-/* Why a value that is shown is missing or less sure than it looks. */
-static void add_reasons(struct table *table, const struct comparison *comparison,
-			const struct compared_point *point, bool all)
-{
-	for (size_t i = 0; i < point->metric_count; i++) {
-		const struct compared_metric *metric = &point->metrics[i];
-
-		for (size_t j = 0; is_shown(point, metric, all) && j < comparison->arm_count; j++) {
-			const struct compared_value *value = &metric->values[j];
-
-			if (value->status > VALUE_OK)
-				table_note(table, "%s, %s: %s%s%s", comparison->arms[j].name,
-					   metric->name,
-					   value_status_name((enum value_status)value->status),
-					   value->reason ? ": " : "",
-					   value->reason ? value->reason : "");
-		}
-	}
-}
-
-static void add_notes(struct table *table, const struct comparison *comparison, bool all)
-{
-	add_totals(table, comparison);
-	for (size_t i = 0; i < comparison->point_count; i++) {
-		add_failures(table, comparison, &comparison->points[i]);
-		add_reasons(table, comparison, &comparison->points[i], all);
-	}
-	for (size_t i = 0; i < comparison->arm_count; i++)
-		for (size_t j = 0; j < comparison->arms[i].note_count; j++)
-			table_note(table, "%s: %s", comparison->arms[i].name,
-				   comparison->arms[i].notes[j]);
-	for (size_t i = 0; i < comparison->note_count; i++)
-		table_note(table, "%s", comparison->notes[i]);
 }
 
 struct table *comparison_table(const struct comparison *comparison, bool all)
@@ -317,10 +380,10 @@ struct table *comparison_table(const struct comparison *comparison, bool all)
 		add_arm(table, &comparison->arms[i]);
 	add_stressors(table, comparison);
 	add_seeds(table, comparison);
-	table_head(table, "values", "mean +/- standard deviation of the repetitions that passed");
-	add_columns(table, comparison, predictions);
+	add_methods(table, comparison);
+	add_columns(table, comparison, all, predictions);
 	add_rows(table, comparison, all, predictions);
-	add_notes(table, comparison, all);
+	compare_add_notes(table, comparison, all);
 	return table_finish(table);
 }
 

@@ -164,3 +164,44 @@ char *format_change(double change)
 	free(percent);
 	return text;
 }
+
+/* Takes both over. */
+static char *range(char *low, char *high)
+{
+	char *text = low && high ? format_string("%s to %s", low, high) : NULL;
+
+	free(high);
+	free(low);
+	return text;
+}
+
+static char *percent_or_dash(double change)
+{
+	return isfinite(change) ? format_percent(change * 100) : strdup("-");
+}
+
+char *format_changes(double low, double high)
+{
+	return range(percent_or_dash(low), percent_or_dash(high));
+}
+
+char *format_factor(double ratio)
+{
+	char *number, *text;
+	unsigned int decimals = 2;
+
+	if (!isfinite(ratio))
+		return strdup("-");
+	/* at least two digits that count */
+	for (double size = ratio; size > 0 && size < 0.1 && decimals < DECIMALS_MAX; size *= 10)
+		decimals++;
+	number = fixed(ratio, ratio >= 1000 ? 0 : decimals);
+	text = number ? format_string("%sx", number) : NULL;
+	free(number);
+	return text;
+}
+
+char *format_factors(double low, double high)
+{
+	return range(format_factor(low), format_factor(high));
+}

@@ -29,4 +29,9 @@ char *format_spread(double mean, double stddev, const char *unit);
  */
 char *format_change(double change);
 
+/* "-74.5% to -73.9%"; "26.37x"; "26.10x to 26.60x". What is not finite: "-". */
+char *format_changes(double low, double high);
+char *format_factor(double ratio);
+char *format_factors(double low, double high);
+
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "../lib/fs.h"
+#include "checksums.h"
 #include "load_private.h"
 #include "record.h"
 
@@ -201,8 +202,9 @@ static int load_all(struct loaded_run *run, bool with_by_cpu, struct log *log)
 
 int run_load(const char *folder, bool with_by_cpu, struct log *log, struct loaded_run **out)
 {
+	struct checksums_check *check;
 	struct loaded_run *run;
-	int ret = check_folder(folder, log);
+	int ret = check_folder(folder, log), checked;
 
 	if (ret)
 		return ret;
@@ -210,7 +212,12 @@ int run_load(const char *folder, bool with_by_cpu, struct log *log, struct loade
 	if (!run)
 		return -ENOMEM;
 	run->folder = strdup(folder);
+	check = checksums_begin(folder);
 	ret = run->folder ? load_all(run, with_by_cpu, log) : -ENOMEM;
+	checked = checksums_end(check, ret ? NULL : log);
+	run->verified = checked > 0;
+	if (!ret && checked < 0)
+		ret = checked;
 	if (ret) {
 		run_free(run);
 		return ret;

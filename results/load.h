@@ -70,6 +70,7 @@ struct loaded_run {
 	struct run_outcome *outcomes; /* by point, then repetition */
 	size_t outcome_count;
 
+	bool verified;		/* its checksums were there and right */
 	bool complete;		/* the end line is there and the last line is whole */
 	enum outcome end;	/* valid when complete */
 	bool restored;		/* valid when complete: the machine is as it was */
@@ -80,7 +81,8 @@ struct loaded_run {
  * A last line without its newline (a killed writer) and a missing end line are
  * accepted with a warning; then complete is false. Else -EBADMSG for what is no
  * run folder or is damaged, -EINVAL for another version of the format, -ENOENT
- * for a folder that is not there; the file, the line and what to do were said.
+ * for a folder that is not there; the file, the line and what to do were said. A
+ * file that differs from the run's checksums is -EBADMSG and named.
  */
 int run_load(const char *folder, bool with_by_cpu, struct log *log, struct loaded_run **run);
 void run_free(struct loaded_run *run);

@@ -6,7 +6,8 @@
  * a killed writer loses at most the line it was writing. The disk is waited for
  * after each outcome and at the end, not after each sample: a crash of the
  * kernel loses at most the repetition that met it, and the wait falls between
- * repetitions.
+ * repetitions. A folder whose run came to its end gets its checksums when it is
+ * closed.
  */
 #include "record.h"
 
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "../lib/fs.h"
+#include "checksums.h"
 
 struct record {
 	char *folder;	 /* NULL: a stream */
@@ -28,6 +30,7 @@ struct record {
 	off_t length;	 /* of samples.jsonl, whole lines only */
 	int error;	 /* once a line could not be taken back: nothing more is written */
 	bool said;	 /* the failure was logged */
+	bool ended;	 /* the end line was written */
 	struct log *log; /* NULL: a stream */
 };
 
@@ -241,6 +244,18 @@ static int wait_for_disk(struct record *record)
 	return 0;
 }
 
+/* The last time that was measured, for whoever watches. */
+static void show_value(const struct record *record, const json_t *line)
+{
+	const char *metric = json_string_value(json_object_get(line, "metric"));
+	const json_t *value = json_object_get(line, "value");
+
+	if (record->log && metric && !strcmp(metric, "time_ms") && json_is_number(value))
+		log_progress_detail(record->log, "last: point %lld, time_ms %.4g",
+				    (long long)json_integer_value(json_object_get(line, "point")),
+				    json_number_value(value));
+}
+
 int record_sample(struct record *record, const json_t *line)
 {
 	size_t length;
@@ -254,7 +269,10 @@ int record_sample(struct record *record, const json_t *line)
 		return -ENOMEM;
 	ret = append_to_file(record, text, length);
 	free(text);
-	if (!ret && (json_object_get(line, "outcome") || json_object_get(line, "end")))
+	show_value(record, line);
+	if (!ret && json_object_get(line, "end"))
+		record->ended = true;
+	if (!ret && (json_object_get(line, "outcome") || record->ended))
 		ret = wait_for_disk(record);
 	return ret;
 }
@@ -284,11 +302,18 @@ int record_receive(struct record *record, const char *line, size_t length)
 
 void record_close(struct record *record)
 {
+	int ret;
+
 	if (!record)
 		return;
 	if (record->folder && record->fd >= 0) {
 		wait_for_disk(record);
 		close(record->fd);
+	}
+	if (record->ended && !record->error) {
+		ret = checksums_write(record->folder);
+		if (ret)
+			said(record, ret, "checksums");
 	}
 	free(record->folder);
 	free(record);

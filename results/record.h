@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A run's record: the folder machine.json, plan.json, samples.jsonl, written as
- * the run goes (append-only, each line complete before the next), or the same
- * records as lines on a stream, which is how they leave a guest.
+ * the run goes (append-only, each line complete before the next), with checksums
+ * at its end; or the same records as lines on a stream, which is how they leave a
+ * guest.
  *
  * samples.jsonl: the first line is {"schema":"shootdown-samples","version":1}.
  * Then, in the order they came to be:
@@ -13,9 +14,10 @@
  * value is absent unless status is ok or multiplexed. Points count from 0,
  * repetitions from 1. A skipped point has one outcome line and no samples.
  *
- * machine.json: {"schema":"shootdown-machine","version":1,"arch":"x86_64","page_size":4096,
- *   "kernel":{"release":..,"version":..},"cpus":{"online":N,"used":N},"cpu_model":..,"nodes":N,
- *   "memory_bytes":N,"guest":null|{"emulator":..,"accel":"tcg"|"kvm","emulated_time":BOOL},
+ * machine.json: {"schema":"shootdown-machine","version":1,"host":NAME,"arch":"x86_64",
+ *   "page_size":4096,"kernel":{"release":..,"version":..},"cpus":{"online":N,"used":N},"cpu_model":..,"nodes":N,
+ *   "memory_bytes":N,"guest":null|{"host":NAME,"emulator":..,"accel":"tcg"|"kvm",
+ *   "emulated_time":BOOL},
  *   "arm":null|NAME,"boot":null|K,"cmdline":...}
  * plan.json: {"schema":"shootdown-plan","version":1,"seed":S,"repetitions":R,"duration_s":D|0,
  *   "sources":[..],"events":[..],"points":[{"stressor":..,"stressor_version":V,"parameters":{..},
@@ -50,7 +52,10 @@ int record_sample(struct record *record, const json_t *line);
 /* Takes one line that record_stream() sent, without its newline. -EBADMSG when it is none. */
 int record_receive(struct record *record, const char *line, size_t length);
 
-/* Closes and frees; NULL is fine. Does not write the end line: that is a sample line. */
+/*
+ * Closes and frees; NULL is fine. Does not write the end line: that is a sample
+ * line. A folder that has one gets its checksums (results/checksums.h).
+ */
 void record_close(struct record *record);
 
 #endif

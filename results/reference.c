@@ -92,9 +92,12 @@ static int take_test(const struct reference *reference, const json_t *json,
 	test->stressor = need_text(json, "stressor", missing);
 	test->scaled = need_text(json, "scaled", missing);
 	test->active_cpus = need_count(json, "active_cpus", missing);
+	test->tolerance = json_number_value(json_object_get(json, "tolerance"));
 	test->parameters = json_object_get(json, "parameters");
 	test->numa = json_string_value(json_object_get(json_object_get(json, "guest"), "numa"));
 	test->cxl = json_string_value(json_object_get(json_object_get(json, "guest"), "cxl"));
+	if (!*missing && !(test->tolerance > 0))
+		*missing = "tolerance";
 	if (!*missing && !json_is_integer(json_object_get(test->parameters, test->scaled)))
 		*missing = "parameters";
 	test->platforms = calloc(count ? count : 1, sizeof(*test->platforms));

@@ -5,7 +5,7 @@
  *
  * {"schema":"shootdown-reference","version":1,"series":..,"source":..,"statistic":"mean","runs":N,
  *  "arch":..,"arms":[BASELINE,..],
- *  "tests":[{"test":"1","title":..,"stressor":..,"parameters":{..},"scaled":"pages","active_cpus":N,
+ *  "tests":[{"test":"1","title":..,"stressor":..,"parameters":{..},"scaled":"pages","active_cpus":N,"tolerance":T,
  *    "guest":{"numa":SPEC,"cxl":SIZE},
  *    "platforms":[{"name":..,"cpus":N,
  *      "metrics":[{"name":..,"unit":..,"better":..,"values":{ARM:V,..},"change":TEXT}]}]}]}
@@ -37,6 +37,7 @@ struct reference_test {
 	const char *test, *title, *stressor;
 	const json_t *parameters; /* at the published size */
 	const char *scaled;	  /* the parameter that --scale multiplies */
+	double tolerance;	  /* a count agrees within this part of its prediction */
 	unsigned int active_cpus; /* CPUs that run the task itself */
 	const char *numa,
 		*cxl; /* memory that a guest needs for it, as "lab ab" takes it; or NULL */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../lib/fs.h"
+#include "cost_model.h"
 #include "format.h"
 
 enum verdict {
@@ -108,15 +109,14 @@ static int published_arm(const struct reference *reference, const char *name)
 }
 
 /* Predictions hold for a kernel that does not filter: the baseline. */
-static enum verdict judge(const struct row *row, bool emulated)
+static enum verdict judge(const struct row *row, bool emulated, double tolerance)
 {
 	if (unit_depends_on_time(row->unit))
 		return emulated && !isnan(row->measured) ? VERDICT_EMULATED : VERDICT_NONE;
 	if (isnan(row->predicted) || isnan(row->measured))
 		return VERDICT_NONE;
-	return fabs(row->measured - row->predicted) <= REPRODUCTION_TOLERANCE * row->predicted
-		       ? VERDICT_AGREES
-		       : VERDICT_DIFFERS;
+	return fabs(row->measured - row->predicted) <= tolerance * row->predicted ? VERDICT_AGREES
+										  : VERDICT_DIFFERS;
 }
 
 static int make_row(const struct reproduction *reproduction, const struct entry *entry,
@@ -141,7 +141,7 @@ static int make_row(const struct reproduction *reproduction, const struct entry 
 	};
 	if (!row->metric || !row->unit || !row->arm)
 		return -ENOMEM;
-	row->verdict = judge(row, entry->comparison->emulated_time);
+	row->verdict = judge(row, entry->comparison->emulated_time, entry->test->tolerance);
 	return 0;
 }
 
@@ -334,6 +334,63 @@ static void add_notes(struct table *table, const struct entry *entry)
 			}
 }
 
+static void add_tolerances(struct table *table, const struct reference *reference)
+{
+	for (size_t i = 0; i < reference->test_count; i++)
+		table_note(
+			table,
+			"test %s: a count agrees within %g%% of the prediction for a kernel that "
+			"does not filter",
+			reference->tests[i].test, reference->tests[i].tolerance * 100);
+}
+
+/* What the counts that were measured would mean on the published platform. */
+static void add_modelled_times(struct table *table, const struct entry *entry,
+			       const struct cost_model *model)
+{
+	const struct compared_metric *ipis, *flushes;
+
+	if (!entry->comparison->point_count)
+		return;
+	ipis = comparison_metric(&entry->comparison->points[0], "remote_ipis");
+	flushes = comparison_metric(&entry->comparison->points[0], "flushes");
+	/* both arms make the flushes of the baseline: the filter drops only CPUs */
+	for (size_t i = 0; ipis && flushes && i < entry->comparison->arm_count; i++) {
+		double time_ms = cost_model_time_ms(model, entry->test,
+						    flushes->values[0].statistics.mean,
+						    ipis->values[i].statistics.mean);
+
+		if (isfinite(time_ms))
+			table_note(table,
+				   "model: test %s, %s: these counts would take %.1f ms on %s",
+				   entry->test->test, entry->comparison->arms[i].name, time_ms,
+				   model->platform);
+	}
+}
+
+static void add_models(struct table *table, const struct reproduction *reproduction)
+{
+	unsigned int last = 0;
+
+	for (size_t i = 0; i < reproduction->entry_count; i++) {
+		const struct entry *entry = &reproduction->entries[i];
+		struct cost_model model;
+
+		if (!entry->comparison ||
+		    cost_model_fit(reproduction->reference, entry->cpus, &model))
+			continue;
+		if (entry->cpus != last)
+			table_note(
+				table,
+				"model of %s, fitted to its %zu published times alone: %.1f ns an "
+				"IPI and a cost a flush for each test; largest error on them %.1f%%",
+				model.platform, model.rows, model.ipi_ns, model.worst_error * 100);
+		add_modelled_times(table, entry, &model);
+		last = entry->cpus;
+		cost_model_release(&model);
+	}
+}
+
 struct table *reproduction_table(const struct reproduction *reproduction)
 {
 	static const struct table_column columns[] = {
@@ -364,10 +421,8 @@ struct table *reproduction_table(const struct reproduction *reproduction)
 		else
 			add_notes(table, entry);
 	}
-	table_note(table,
-		   "verdict: a count agrees when it is within %g%% of the prediction for a kernel "
-		   "that does not filter",
-		   REPRODUCTION_TOLERANCE * 100);
+	add_tolerances(table, reproduction->reference);
+	add_models(table, reproduction);
 	return table_finish(table);
 }
 

@@ -16,9 +16,6 @@
 
 #define REPRODUCTION_VERSION 1
 
-/* A count agrees with its prediction within this part of it. */
-#define REPRODUCTION_TOLERANCE 0.01
-
 struct reproduction;
 
 /* reference is borrowed and must outlive it; scale as given to --scale. NULL: no memory. */

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ struct ab {
 	char *out;
 	struct lab_memory memory;
 	char *layout; /* as text; NULL: plain memory */
+	char options_key[CONTENT_KEY_SIZE];
 	struct ab_boot *order;
 	unsigned int boot_count, next;
 	struct slot slots[SIDE_BY_SIDE_MAX];
@@ -209,12 +211,17 @@ static struct lab_guest make_guest(const struct ab *ab, unsigned int arm)
 static json_t *make_job(const struct ab *ab, const struct ab_boot *which)
 {
 	bool emulated = strcmp(ab->emulator.accel, "kvm");
+	struct utsname host;
 
-	return json_pack("{s:s,s:O,s:s,s:i,s:{s:o,s:s,s:b,s:s?}}", "kind", "plan", "plan", ab->plan,
-			 "arm", ab->prepared.series.arms[which->arm].name, "boot",
-			 (int)which->number, "guest", "emulator",
+	uname(&host);
+	return json_pack("{s:s,s:O,s:s,s:i,s:{s:s,s:o,s:s,s:b,s:s?,s:s*,s:s}}", "kind", "plan",
+			 "plan", ab->plan, "arm", ab->prepared.series.arms[which->arm].name, "boot",
+			 (int)which->number, "guest", "host", host.nodename, "emulator",
 			 json_sprintf("QEMU %s", ab->emulator.version), "accel", ab->emulator.accel,
-			 "emulated_time", emulated, "memory", ab->layout);
+			 "emulated_time", emulated, "memory", ab->layout, "config",
+			 ab->prepared.series.arms[which->arm].image ? NULL : ab->options_key,
+			 "arguments",
+			 ab->request->kernel_arguments ? ab->request->kernel_arguments : "");
 }
 
 static void release_slot(struct slot *slot)
@@ -402,6 +409,8 @@ static int check_request(struct ab *ab)
 
 	if (!rc)
 		rc = set_up_memory(ab);
+	if (!rc)
+		rc = prepare_options_key(&ab->prepared, ab->log, ab->options_key);
 	if (rc)
 		return rc;
 	ab->boot_count = ab->prepared.series.arm_count * request->boots;

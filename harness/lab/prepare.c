@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/data.h"
+#include "../../lib/fs.h"
 #include "cache.h"
 
 static int add_arms(struct lab_prepared *prepared, struct log *log)
@@ -92,6 +94,34 @@ int prepare_check(struct lab_prepared *prepared, unsigned int index, struct log 
 	if (prepared->series.arms[index].image)
 		return prepare_kernel(prepared, index, log);
 	return with_request(prepared, index, check, log);
+}
+
+static int add_options(struct content_key *key, const char *path, struct log *log)
+{
+	int rc = content_key_file(key, "options", path);
+
+	if (rc)
+		log_error(log, "cannot read the kernel options in %s: %s", path, strerror(-rc));
+	return rc;
+}
+
+int prepare_options_key(const struct lab_prepared *prepared, struct log *log,
+			char hex[CONTENT_KEY_SIZE])
+{
+	const char *const *config = prepared->setup->configs;
+	char *relative = format_string("config/%s.config", prepared->series.arch->folder);
+	char *own = relative ? data_path(DATA_PATCHES, relative) : NULL;
+	struct content_key key;
+	int rc;
+
+	content_key_start(&key);
+	rc = own ? add_options(&key, own, log) : -ENOMEM;
+	for (; !rc && config && *config; config++)
+		rc = add_options(&key, *config, log);
+	content_key_end(&key, hex);
+	free(own);
+	free(relative);
+	return rc;
 }
 
 int prepare_kernel(struct lab_prepared *prepared, unsigned int index, struct log *log)

@@ -4,6 +4,7 @@
 #define SHOOTDOWN_PREPARE_H
 
 #include "build.h"
+#include "cache.h"
 #include "series.h"
 #include "source.h"
 
@@ -39,6 +40,11 @@ int prepare_source(struct lab_prepared *prepared, bool fresh, struct log *log);
 /* Can the arm's kernel be made: its commit is there, its patches apply? Asked before any is built.
  */
 int prepare_check(struct lab_prepared *prepared, unsigned int index, struct log *log);
+
+/* A key of the kernel options that were asked for: the lab's own and those of --config. Of no image
+ * that was given as such. -errno, said. */
+int prepare_options_key(const struct lab_prepared *prepared, struct log *log,
+			char hex[CONTENT_KEY_SIZE]);
 
 /* Builds one arm's kernel, or finds it. */
 int prepare_kernel(struct lab_prepared *prepared, unsigned int index, struct log *log);

@@ -134,6 +134,61 @@ static int take_result(struct job *job, const struct reference_test *test, unsig
 	return ret;
 }
 
+/* How an earlier A/B in this folder ended, a fresh string; NULL: not at all, or by a signal. */
+static char *finished_outcome(const char *folder)
+{
+	char *path = format_string("%s/lab.json", folder), *outcome = NULL;
+	json_t *lab = path ? json_load_file(path, 0, NULL) : NULL;
+	const char *text = json_string_value(json_object_get(lab, "outcome"));
+
+	if (text && outcome_parse(text) >= 0 && outcome_parse(text) != OUTCOME_INTERRUPTED)
+		outcome = strdup(text);
+	json_decref(lab);
+	free(path);
+	return outcome;
+}
+
+/* What an interrupted A/B left is kept beside the new one. */
+static int move_aside(const char *folder, struct log *log)
+{
+	for (unsigned int i = 1; fs_exists("", folder) && i < 1000; i++) {
+		char *aside = format_string("%s.interrupted-%u", folder, i);
+		int rc = !aside ? -ENOMEM : fs_exists("", aside) ? -EEXIST : 0;
+
+		if (!rc && rename(folder, aside))
+			rc = -errno;
+		if (!rc)
+			log_info(log, "what was not finished is kept in %s", aside);
+		free(aside);
+		if (rc != -EEXIST)
+			return rc;
+	}
+	return 0;
+}
+
+/* A test that was finished before is not run again. 1: it was; 0, or a negative errno. */
+static int take_finished(struct job *job, const struct reference_test *test, unsigned int cpus,
+			 char *out)
+{
+	char *outcome = finished_outcome(out), *folders[] = { out, NULL };
+	struct lab_ab_result result = { .arm_folders = folders };
+	int ret;
+
+	if (!outcome)
+		return move_aside(out, job->log);
+	log_info(job->log, "test %s on %u CPUs is in %s already", test->test, cpus, out);
+	if (!strcmp(outcome, outcome_name(OUTCOME_FAIL)))
+		job->exit_code = worse(job->exit_code, EXIT_FAILED);
+	else if (!strcmp(outcome, outcome_name(OUTCOME_BROKEN)))
+		job->exit_code = worse(job->exit_code, EXIT_BROKEN);
+	free(outcome);
+	ret = take_result(job, test, cpus, &result);
+	if (ret && ret != -ENOMEM)
+		ret = reproduction_skip(job->reproduction, test, cpus,
+					"its boots left nothing that can be compared");
+	return ret ? ret : 1;
+}
+
 static int run_test(struct job *job, const struct reference_test *test, unsigned int cpus)
 {
 	char *out = format_string("%s/test-%s-%u-cpus", job->out, test->test, cpus);
@@ -144,6 +199,11 @@ static int run_test(struct job *job, const struct reference_test *test, unsigned
 
 	if (!out)
 		return -ENOMEM;
+	ret = take_finished(job, test, cpus, out);
+	if (ret) {
+		free(out);
+		return ret < 0 ? ret : 0;
+	}
 	ret = plan_test(job, test, &plan);
 	if (ret)
 		goto free_out;
@@ -237,13 +297,59 @@ static char *out_folder(const struct option_values *values)
 		return strdup(given);
 	if (!localtime_r(&now, &local) || !strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local))
 		return NULL;
-	return format_string("./shootdown-ab-%s", text);
+	return format_string("./shootdown-reproduce-%s", text);
+}
+
+/*
+ * What decides the numbers: a folder of another reproduction is not gone on with.
+ * Which tests and sizes are asked for, and how it is printed, may differ.
+ */
+static json_t *identity(const struct job *job)
+{
+	static const char *const free_choices[] = { "test", "cpus",  "format", "out",
+						    "jobs", "cache", "timeout" };
+	json_t *options = options_json(job->values);
+
+	for (size_t i = 0; i < sizeof(free_choices) / sizeof(free_choices[0]); i++)
+		json_object_del(options, free_choices[i]);
+	return json_pack("{s:s, s:i, s:s, s:o}", "schema", "shootdown-reproduce", "version", 1,
+			 "series", job->reference->series, "options", options);
+}
+
+/* A new folder, or one in which this very reproduction was begun. */
+static int open_out(struct job *job)
+{
+	char *path = format_string("%s/reproduce.json", job->out), *text = NULL;
+	json_t *mine = identity(job), *there = path ? json_load_file(path, 0, NULL) : NULL;
+	int ret = path && mine ? fs_make_folders(job->out, 0755) : -ENOMEM;
+
+	if (!ret && there && !json_equal(mine, there)) {
+		log_error(
+			job->log,
+			"%s holds a reproduction with other options: give it the same ones to go on, "
+			"or another --out",
+			job->out);
+		ret = -EINVAL;
+	} else if (!ret && !there) {
+		text = json_dumps(mine, JSON_INDENT(1));
+		ret = text ? fs_replace(path, text, strlen(text)) : -ENOMEM;
+		if (ret)
+			log_error(job->log, "%s: %s", path, strerror(-ret));
+	}
+	json_decref(mine);
+	json_decref(there);
+	free(text);
+	free(path);
+	return ret;
 }
 
 static int reproduce(struct job *job, FILE *out)
 {
-	int ret = run_tests(job);
+	int ret = open_out(job);
 	int printed;
+
+	if (!ret)
+		ret = run_tests(job);
 
 	if (ret && !reproduction_measured(job->reproduction))
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_BROKEN;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Style and script of a report's page. Colours have a contrast of at least 4.5
+ * to their ground for text, 3 for marks (WCAG 2.1); those of arms are from the
+ * palette of Okabe and Ito, darker or lighter where the ground asks for it, and
+ * arms differ by their marks as well.
+ */
+#include "html_page.h"
+
+const char html_style[] =
+	":root{color-scheme:light dark;--ground:#fff;--panel:#f6f7f9;--ink:#1b1f24;"
+	"--soft:#57606a;--line:#d5dae0;--grid:#e3e6ea;--axis:#848c95;--link:#0550ae;"
+	"--predicted:#6e7781;--arm-0:#0072b2;--arm-1:#c2410c;--arm-2:#00795c;--arm-3:#a3468a;"
+	"--arm-4:#7a6a00;--arm-5:#3f4a56;--better:#116329;--better-ground:#e2f5e7;"
+	"--worse:#a40e26;--worse-ground:#fde8ea;--open:#6a4a00;--open-ground:#fff4d6}\n"
+	"@media(prefers-color-scheme:dark){:root{--ground:#0f1318;--panel:#171c23;--ink:#e4e8ee;"
+	"--soft:#a3adb8;--line:#313944;--grid:#262d36;--axis:#6f7a86;--link:#79b8ff;"
+	"--predicted:#9aa5b1;--arm-0:#56b4e9;--arm-1:#f29455;--arm-2:#2fc39b;--arm-3:#dd93c4;"
+	"--arm-4:#e0cb45;--arm-5:#b9c2cc;--better:#7ee29a;--better-ground:#10311b;"
+	"--worse:#ff9aa5;--worse-ground:#3d1519;--open:#f2cc60;--open-ground:#332706}}\n"
+	"*{box-sizing:border-box}\n"
+	"body{margin:0;background:var(--ground);color:var(--ink);"
+	"font:16px/1.55 system-ui,-apple-system,\"Segoe UI\",Roboto,\"DejaVu Sans\",sans-serif}\n"
+	"main,header{max-width:68rem;margin:0 auto;padding:0 1rem;overflow-wrap:anywhere}\n"
+	"header{padding-top:1.75rem}\n"
+	"h1{font-size:1.6rem;line-height:1.25;margin:0 0 .4rem}\n"
+	"h2{font-size:1.2rem;line-height:1.3;margin:0}\n"
+	"h3{font-size:.95rem;line-height:1.35;margin:0 0 .35rem}\n"
+	"section,details{border-top:1px solid var(--line);padding:1.1rem 0;margin-top:1.1rem}\n"
+	"section>h2{margin-bottom:.7rem}\n"
+	"summary{cursor:pointer}summary>h2{display:inline}\n"
+	"details{padding:.75rem 0 .1rem;margin-top:.65rem}\n"
+	"details[open]>summary{margin-bottom:.7rem}\n"
+	"p{margin:.3rem 0 .7rem;max-width:46rem}\n"
+	".soft,figcaption,.notes{color:var(--soft);font-size:.875rem}\n"
+	"a{color:var(--link)}\n"
+	"a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline:2px solid "
+	"var(--link);outline-offset:2px}\n"
+	".scroll{overflow-x:auto;max-width:100%}\n"
+	"table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
+	"caption{text-align:left;color:var(--soft);padding-bottom:.35rem}\n"
+	"th,td{padding:.36rem .8rem .36rem 0;border-bottom:1px solid var(--line);text-align:left;"
+	"vertical-align:top;overflow-wrap:normal;white-space:nowrap;font-weight:400}\n"
+	"td.long,th.long{white-space:normal;min-width:16rem;overflow-wrap:anywhere}\n"
+	"thead th{color:var(--soft);font-weight:600;vertical-align:bottom}\n"
+	"th.number,td.number{text-align:right}\n"
+	"td.verdict span{padding:.08rem .45rem;border-radius:.3rem;font-weight:600}\n"
+	".better td.verdict span{color:var(--better);background:var(--better-ground)}\n"
+	".worse td.verdict span{color:var(--worse);background:var(--worse-ground)}\n"
+	".open td.verdict span{color:var(--open);background:var(--open-ground)}\n"
+	"dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0 0 .9rem;"
+	"font-size:.875rem}dt{color:var(--soft)}dd{margin:0;min-width:0}\n"
+	".notes{padding-left:1.1rem;margin:.7rem 0 0}\n"
+	"pre{background:var(--panel);border:1px solid var(--line);border-radius:.4rem;"
+	"padding:.75rem .9rem;margin:.4rem 0;font-size:.8125rem;line-height:1.5;overflow-x:auto;"
+	"max-height:28rem}\n"
+	".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,25rem),1fr));"
+	"gap:1rem}\n"
+	"figure{margin:0;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;"
+	"padding:.8rem .9rem .7rem;min-width:0}\n"
+	"figure.wide{grid-column:1/-1}\n"
+	"figure svg{display:block;width:100%;height:auto;font-family:inherit}\n"
+	"figure.wide svg{min-width:40rem}\n"
+	"figcaption{margin-top:.3rem}\n"
+	".legend{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;list-style:none;margin:.6rem 0 0;"
+	"padding:0;font-size:.9rem}.legend li{min-width:0}\n"
+	".legend svg{width:1.1em;height:1em;vertical-align:-.1em;margin-right:.35em}\n"
+	"footer{max-width:68rem;margin:0 auto;padding:0 1rem 2.5rem}\n"
+	"@media(max-width:40rem){h1{font-size:1.3rem}figure{padding:.6rem .55rem}"
+	"dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}}\n"
+	"@media print{details{display:block}figure{break-inside:avoid}}\n";
+
+/* The one thing that needs a script: the embedded data as a file, without holding it twice. */
+const char html_script[] =
+	"var link=document.getElementById('download');"
+	"link.href=URL.createObjectURL(new Blob([document.getElementById('data').textContent],"
+	"{type:'application/json'}));";

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command that makes the same records again, from plan.json and lab.json. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/fs.h"
+#include "report.h"
+
+/* One word, quoted for a shell where it has to be. */
+static void print_word(const char *prefix, const char *word, FILE *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.,:/%+-=@";
+
+	fputs(prefix, out);
+	if (*word && strspn(word, plain) == strlen(word)) {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	}
+	fputc('\'', out);
+}
+
+static char *value_text(const json_t *value)
+{
+	if (json_is_string(value))
+		return strdup(json_string_value(value));
+	return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+static bool seen_before(const struct comparison *comparison, size_t at, const char *key)
+{
+	const struct compared_point *point = &comparison->points[at];
+
+	for (size_t i = 0; i < at; i++)
+		if (!strcmp(comparison->points[i].stressor, point->stressor) &&
+		    (!key || json_equal(json_object_get(comparison->points[i].parameters, key),
+					json_object_get(point->parameters, key))))
+			return true;
+	return false;
+}
+
+/* "[STRESSOR.]OPTION=VALUE,VALUE" of the stressor that point first is the first of. */
+static void print_setting(const struct comparison *comparison, size_t first, const char *key,
+			  bool qualified, FILE *out)
+{
+	const struct compared_point *point = &comparison->points[first];
+	char *text = NULL;
+	size_t length;
+	FILE *word = open_memstream(&text, &length);
+
+	if (!word)
+		return;
+	fprintf(word, "%s%s%s=", qualified ? point->stressor : "", qualified ? "." : "", key);
+	for (size_t i = first; i < comparison->point_count; i++) {
+		char *value;
+
+		if (strcmp(comparison->points[i].stressor, point->stressor) ||
+		    seen_before(comparison, i, key))
+			continue;
+		value = value_text(json_object_get(comparison->points[i].parameters, key));
+		fprintf(word, "%s%s", i == first ? "" : ",", value ? value : "");
+		free(value);
+	}
+	if (!fclose(word))
+		print_word(" \\\n    --set ", text, out);
+	free(text);
+}
+
+static void print_stressors(const struct comparison *comparison, FILE *out)
+{
+	for (size_t i = 0; i < comparison->point_count; i++)
+		if (!seen_before(comparison, i, NULL))
+			print_word(" ", comparison->points[i].stressor, out);
+}
+
+static void print_settings(const struct comparison *comparison, FILE *out)
+{
+	bool qualified = false;
+
+	for (size_t i = 1; i < comparison->point_count; i++)
+		qualified |= strcmp(comparison->points[i].stressor,
+				    comparison->points[0].stressor) != 0;
+	for (size_t i = 0; i < comparison->point_count; i++) {
+		const char *key;
+		json_t *value;
+
+		if (seen_before(comparison, i, NULL))
+			continue;
+		json_object_foreach(comparison->points[i].parameters, key, value)
+			print_setting(comparison, i, key, qualified, out);
+	}
+}
+
+static void print_plan(const json_t *plan, FILE *out)
+{
+	double duration = json_number_value(json_object_get(plan, "duration_s"));
+	const json_t *event;
+	size_t i;
+
+	if (duration > 0)
+		fprintf(out, " --duration %gs", duration);
+	else
+		fprintf(out, " --runs %lld",
+			(long long)json_integer_value(json_object_get(plan, "repetitions")));
+	fprintf(out, " --seed %llu%s",
+		(unsigned long long)json_integer_value(json_object_get(plan, "seed")),
+		json_is_true(json_object_get(plan, "interleave")) ? " --interleave" : "");
+	json_array_foreach(json_object_get(plan, "events"), i, event)
+		if (json_is_string(event))
+			print_word(" --event ", json_string_value(event), out);
+}
+
+/* The part of an arm that a path has no influence on: its files without their folders. */
+static void print_arm(const json_t *arm, FILE *out)
+{
+	const char *name = json_string_value(json_object_get(arm, "name"));
+	const char *git = json_string_value(json_object_get(arm, "git"));
+	const char *image = json_string_value(json_object_get(arm, "image"));
+	const json_t *patches = json_object_get(arm, "patches"), *patch;
+	char *text = NULL;
+	size_t length, i;
+	FILE *word = open_memstream(&text, &length);
+
+	if (!word)
+		return;
+	fprintf(word, "%s=", name ? name : "");
+	if (git)
+		fprintf(word, "git:%s", git);
+	else if (image)
+		fprintf(word, "image:%s", image);
+	json_array_foreach(patches, i, patch) {
+		const char *file = json_string_value(json_object_get(patch, "file"));
+
+		fprintf(word, "%s%s", i ? "," : "", file ? file : "");
+	}
+	if (!fclose(word))
+		print_word(" \\\n    --arm ", text, out);
+	free(text);
+}
+
+/* What lab.json calls "debian linux-source-7.3 ..." is --source debian:7.3. */
+static void print_source(const char *source, FILE *out)
+{
+	static const char debian[] = "debian linux-source-";
+	size_t length = strlen(debian);
+
+	if (!strncmp(source, debian, length))
+		fprintf(out, " --source debian:%.*s", (int)strspn(source + length, "0123456789."),
+			source + length);
+}
+
+/* Options that take one word of lab.json as it is. */
+static const struct {
+	const char *key, *option;
+} lab_words[] = {
+	{ "arch", " --arch " },
+	{ "accel", " --accel " },
+};
+
+static void print_lab(const struct comparison *comparison, const struct report_runs *runs,
+		      FILE *out)
+{
+	const json_t *arms = json_object_get(runs->lab, "arms"), *arm;
+	const char *series = json_string_value(json_object_get(runs->lab, "series"));
+	const char *source = json_string_value(json_object_get(runs->lab, "source"));
+	size_t i;
+
+	fputs("shootdown lab ab", out);
+	print_word(" ", series ? series : "-", out);
+	print_stressors(comparison, out);
+	fprintf(out, " \\\n    --cpus %lld --boots %lld",
+		(long long)json_integer_value(json_object_get(runs->lab, "cpus")),
+		(long long)json_integer_value(json_object_get(runs->lab, "boots_each")));
+	if (runs->count)
+		print_plan(runs->list[0].run->plan, out);
+	fputs(" \\\n   ", out);
+	for (i = 0; i < sizeof(lab_words) / sizeof(lab_words[0]); i++) {
+		const char *word = json_string_value(json_object_get(runs->lab, lab_words[i].key));
+
+		if (word)
+			print_word(lab_words[i].option, word, out);
+	}
+	print_source(source ? source : "", out);
+	fputs(" --out ab", out);
+	if (!series || !strcmp(series, "-"))
+		json_array_foreach(arms, i, arm)
+			print_arm(arm, out);
+	print_settings(comparison, out);
+	fputs("\nshootdown compare ab", out);
+}
+
+/* The folder's own name: where the records were is of no use elsewhere. */
+static const char *base_name(const char *folder)
+{
+	const char *slash = strrchr(folder, '/');
+
+	return slash && slash[1] ? slash + 1 : folder;
+}
+
+static void print_runs(const struct comparison *comparison, const struct report_runs *runs,
+		       FILE *out)
+{
+	for (size_t i = 0; i < comparison->arm_count; i++) {
+		const json_t *plan = NULL;
+
+		for (size_t j = 0; !plan && j < runs->count; j++)
+			if (runs->list[j].arm == i)
+				plan = runs->list[j].run->plan;
+		fputs("shootdown run", out);
+		print_stressors(comparison, out);
+		if (plan)
+			print_plan(plan, out);
+		print_word(" --out ", base_name(comparison->arms[i].folder), out);
+		print_settings(comparison, out);
+		fputc('\n', out);
+	}
+	fputs("shootdown compare", out);
+	for (size_t i = 0; i < comparison->arm_count; i++)
+		print_word(" ", base_name(comparison->arms[i].folder), out);
+}
+
+char *report_command(const struct comparison *comparison, const struct report_runs *runs)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	if (runs->lab)
+		print_lab(comparison, runs, out);
+	else
+		print_runs(comparison, runs, out);
+	fprintf(out, "%s%s --format html --out report.html\n",
+		comparison->paired ? " --paired" : "", comparison->factors ? " --factors" : "");
+	if (fclose(out)) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}

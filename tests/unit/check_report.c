@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The plot model by hand, the command that makes records again, and cover letters. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/fs.h"
+#include "../../results/report.h"
+
+static char *messages, *output;
+static size_t messages_length, output_length;
+static FILE *stream, *out;
+static struct log logger;
+
+static void setup(void)
+{
+	stream = open_memstream(&messages, &messages_length);
+	out = open_memstream(&output, &output_length);
+	log_open(&logger, stream, LOG_LEVEL_WARN);
+}
+
+static void teardown(void)
+{
+	fclose(stream);
+	fclose(out);
+	free(messages);
+	free(output);
+}
+
+static struct comparison *compared(const char *one, const char *other)
+{
+	const char *fixtures = getenv("SHOOTDOWN_FIXTURES");
+	struct comparison *comparison = NULL;
+	char *first, *second;
+
+	fixtures = fixtures ? fixtures : "tests/fixtures";
+	first = format_string("%s/runs/%s", fixtures, one);
+	second = format_string("%s/runs/%s", fixtures, other);
+	ck_assert_int_eq(compare_folders((const char *const[]){ first, second, NULL }, &logger,
+					 &comparison),
+			 0);
+	free(first);
+	free(second);
+	return comparison;
+}
+
+static void free_axis(struct plot_axis *axis)
+{
+	for (size_t i = 0; i < axis->tick_count; i++)
+		free(axis->ticks[i].label);
+	free(axis->ticks);
+	free(axis->label);
+}
+
+START_TEST(scales)
+{
+	ck_assert_int_eq(plot_scale_for(100, 200, false), SCALE_LINEAR);
+	ck_assert_int_eq(plot_scale_for(100, 200, true), SCALE_LOG);
+	ck_assert_int_eq(plot_scale_for(1, 1000, false), SCALE_LOG);
+	ck_assert_int_eq(plot_scale_for(0, 61440, false), SCALE_LOG_ZERO);
+	ck_assert_int_eq(plot_scale_for(-5, 61440, true), SCALE_LINEAR);
+	ck_assert_double_eq_tol(plot_position(SCALE_LOG, 1000), 3, 1e-12);
+	ck_assert_double_eq(plot_position(SCALE_LOG_ZERO, 0), 0);
+	/* asinh(x) is log(2 x) when x is large: a power of ten is one further. */
+	ck_assert_double_eq_tol(
+		plot_position(SCALE_LOG_ZERO, 1e6) - plot_position(SCALE_LOG_ZERO, 1e5), 1, 1e-9);
+}
+END_TEST
+
+START_TEST(linear_ticks)
+{
+	struct plot_axis axis = { 0 };
+
+	/* A range of 1,500 in at least four steps: steps of 200, from 0. */
+	ck_assert_int_eq(plot_axis_set(&axis, SCALE_LINEAR, 100, 1600, "time_ms", "ms"), 0);
+	ck_assert_str_eq(axis.label, "time_ms");
+	ck_assert_double_eq(axis.low, 0);
+	ck_assert_str_eq(axis.ticks[0].label, "0");
+	for (size_t i = 0; i < axis.tick_count; i++)
+		ck_assert(axis.ticks[i].at >= axis.low && axis.ticks[i].at <= axis.high);
+	ck_assert(axis.high >= 1600);
+	free_axis(&axis);
+}
+END_TEST
+
+START_TEST(log_ticks_with_zero)
+{
+	struct plot_axis axis = { 0 };
+
+	ck_assert_int_eq(
+		plot_axis_set(&axis, SCALE_LOG_ZERO, 0, 61440, "remote_ipis", "interrupts"), 0);
+	ck_assert_str_eq(axis.label, "remote_ipis, interrupts");
+	ck_assert_str_eq(axis.ticks[0].label, "0");
+	ck_assert_str_eq(axis.ticks[1].label, "10");
+	ck_assert_str_eq(axis.ticks[axis.tick_count - 1].label, "100k");
+	free_axis(&axis);
+}
+END_TEST
+
+/* One value alone must not make an axis without height. */
+START_TEST(one_value)
+{
+	static const double values[] = { 0, 1, 4096, 1e-9, 1e15 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		for (int scale = SCALE_LINEAR; scale <= SCALE_LOG_ZERO; scale++) {
+			struct plot_axis axis = { 0 };
+
+			if (scale == SCALE_LOG && values[i] == 0)
+				continue;
+			ck_assert_int_eq(plot_axis_set(&axis, scale, values[i], values[i], "x", ""),
+					 0);
+			ck_assert_msg(isfinite(axis.low) && axis.high > axis.low, "%g on scale %d",
+				      values[i], scale);
+			ck_assert_uint_lt(axis.tick_count, 40);
+			free_axis(&axis);
+		}
+}
+END_TEST
+
+START_TEST(a_report)
+{
+	struct comparison *comparison = compared("baseline", "patched");
+	struct report *report;
+
+	ck_assert_int_eq(report_make(comparison, &logger, &report), 0);
+	ck_assert_ptr_nonnull(strstr(report->title, "against"));
+	ck_assert_str_eq(report->sections[0].heading, "Verdicts");
+	ck_assert_ptr_nonnull(report->sections[0].table);
+	ck_assert_ptr_nonnull(strstr(report->data, "\"runs\":["));
+	report_free(report);
+	comparison_free(comparison);
+}
+END_TEST
+
+START_TEST(the_command)
+{
+	struct comparison *comparison = compared("baseline", "patched");
+	struct report_runs runs;
+	char *command;
+
+	/* A name that a shell would take apart. */
+	free(comparison->arms[1].folder);
+	comparison->arms[1].folder = strdup("it's; rm -r x");
+	ck_assert_int_ne(report_runs_load(comparison, &logger, &runs), 0);
+	runs = (struct report_runs){ 0 };
+	command = report_command(comparison, &runs);
+	ck_assert_ptr_nonnull(strstr(command, "--out 'it'\\''s; rm -r x'"));
+	ck_assert_ptr_nonnull(strstr(command, "--set pages="));
+	free(command);
+	comparison_free(comparison);
+}
+END_TEST
+
+static void check_width(const char *text)
+{
+	for (; *text; text += strcspn(text, "\n") + 1)
+		ck_assert_uint_le(strcspn(text, "\n"), 72);
+}
+
+START_TEST(any_table_is_narrow)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+	for (size_t columns = 1; columns <= 16; columns++) {
+		struct table *table = table_new();
+
+		table_head(table, word, "%s%s%s and %s", word, word, word, word);
+		for (size_t i = 0; i < columns; i++)
+			table_column(table, i % 2 ? TABLE_RIGHT : TABLE_LEFT, word);
+		for (size_t i = 0; i < columns * 2; i++)
+			table_cell(table, "%s", word + i % 30);
+		table_note(table, "%s \xc3\xbc\n %s%s%s", word, word, word, word);
+		ck_assert_ptr_nonnull(table);
+		ck_assert_int_eq(render_cover(table, out), 0);
+		table_free(table);
+	}
+	check_width(output);
+	ck_assert_ptr_null(strchr(output, '\xc3'));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *tcase = tcase_create("report");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, scales);
+	tcase_add_test(tcase, linear_ticks);
+	tcase_add_test(tcase, log_ticks_with_zero);
+	tcase_add_test(tcase, one_value);
+	tcase_add_test(tcase, a_report);
+	tcase_add_test(tcase, the_command);
+	tcase_add_test(tcase, any_table_is_narrow);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
