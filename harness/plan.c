@@ -12,8 +12,9 @@
 #include "../results/record.h"
 #include "samples.h"
 
-#define POINTS_MAX 10000
-#define STEPS_MAX  10000000
+#define POINTS_MAX  10000
+#define SECONDS_MAX 31536000.0
+#define STEPS_MAX   10000000
 
 /* splitmix64 (Steele, Lea, Flood 2014): the order only has to be the same for the same seed. */
 static uint64_t next_random(uint64_t *state)
@@ -507,6 +508,22 @@ static int add_point_json(struct plan *plan, const json_t *json, struct log *log
 	return add_point(plan, stressor, parameters);
 }
 
+/* Seconds of a plan as nanoseconds; a year is the limit of the options as well. */
+static int take_times(struct plan *plan, const json_t *json, struct log *log)
+{
+	double duration_s = json_number_value(json_object_get(json, "duration_s"));
+	double timeout_s = json_number_value(json_object_get(json, "timeout_s"));
+
+	if (!(duration_s >= 0 && duration_s <= SECONDS_MAX && timeout_s >= 0 &&
+	      timeout_s <= SECONDS_MAX)) {
+		log_error(log, "the plan's duration_s or timeout_s is out of range");
+		return -EINVAL;
+	}
+	plan->duration_ns = duration_s * 1e9;
+	plan->timeout_ns = timeout_s * 1e9;
+	return 0;
+}
+
 int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 {
 	const char *schema = json_string_value(json_object_get(json, "schema"));
@@ -526,11 +543,11 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 		plan->repetitions = json_integer_value(json_object_get(json, "repetitions"));
 		plan->seed = json_integer_value(json_object_get(json, "seed"));
 		plan->interleave = json_is_true(json_object_get(json, "interleave"));
-		plan->duration_ns = json_number_value(json_object_get(json, "duration_s")) * 1e9;
-		plan->timeout_ns = json_number_value(json_object_get(json, "timeout_s")) * 1e9;
+		rc = take_times(plan, json, log);
+	}
+	if (!rc)
 		rc = check_cpu_list(plan, json_string_value(json_object_get(json, "cpu_list")),
 				    log);
-	}
 	for (size_t i = 0; !rc && i < json_array_size(points); i++)
 		rc = add_point_json(plan, json_array_get(points, i), log);
 	if (!rc)

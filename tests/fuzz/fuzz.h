@@ -27,7 +27,7 @@ static inline struct log *fuzz_log(void)
 	return &log;
 }
 
-static char fuzz_folder_name[64];
+static char fuzz_folder_name[256];
 
 static inline void fuzz_remove_folder(void)
 {
@@ -37,8 +37,11 @@ static inline void fuzz_remove_folder(void)
 /* Made at the first call, removed at the end of the program. */
 static inline const char *fuzz_folder(void)
 {
+	const char *parent = getenv("TMPDIR");
+
 	if (!*fuzz_folder_name) {
-		strcpy(fuzz_folder_name, "/dev/shm/shootdown-fuzz-XXXXXX");
+		snprintf(fuzz_folder_name, sizeof(fuzz_folder_name), "%s/shootdown-fuzz-XXXXXX",
+			 parent ? parent : "/tmp");
 		if (!mkdtemp(fuzz_folder_name))
 			abort();
 		atexit(fuzz_remove_folder);
