@@ -118,7 +118,7 @@ static void print_plan(const json_t *plan, FILE *out)
 			print_word(" --event ", json_string_value(event), out);
 }
 
-/* The part of an arm that a path has no influence on: its files without their folders. */
+/* An arm as --arm takes it. */
 static void print_arm(const json_t *arm, FILE *out)
 {
 	const char *name = json_string_value(json_object_get(arm, "name"));
