@@ -20,6 +20,7 @@ state() {
 		[ -e "$device" ] && echo "$device $(cat "$device/disksize")"
 	done
 	find /sys/fs/cgroup -maxdepth 2 -name 'shootdown*'
+	cat /sys/fs/cgroup/shootdown-not/memory.max 2> /dev/null
 	cat /sys/fs/cgroup/cgroup.subtree_control 2> /dev/null
 	cat /proc/sys/vm/swappiness
 	grep -ls '"kind":"zram"' /run/shootdown/*.journal
@@ -27,11 +28,13 @@ state() {
 }
 
 # what was there before: another swap on zram with something in it, another cgroup
-if [ "$method" = memcg ]; then
+if [ -n "${OTHERS:-}" ]; then
 	other=$(cat /sys/class/zram-control/hot_add)
 	echo 16M > "/sys/block/zram$other/disksize"
-	mkswap "/dev/zram$other" > /dev/null && swapon -p 1 "/dev/zram$other"
+	mkswap "/dev/zram$other" > /dev/null && swapon "/dev/zram$other"
+	echo +memory > /sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/shootdown-not
+	echo 100M > /sys/fs/cgroup/shootdown-not/memory.max
 fi
 
 "$sd" restore > /dev/null 2>&1
