@@ -67,6 +67,24 @@ static bool take_range(const char **at, hwloc_bitmap_t cpus)
 	return !hwloc_bitmap_set_range(cpus, first, (int)last);
 }
 
+int cpus_set_affinity(hwloc_const_bitmap_t cpus)
+{
+	int count = hwloc_bitmap_last(cpus) + 1, rc;
+	cpu_set_t *set = count > 0 ? CPU_ALLOC(count) : NULL;
+	size_t size = CPU_ALLOC_SIZE(count);
+	unsigned int cpu;
+
+	if (!set)
+		return count > 0 ? -ENOMEM : -EINVAL;
+	CPU_ZERO_S(size, set);
+	hwloc_bitmap_foreach_begin(cpu, cpus)
+		CPU_SET_S(cpu, size, set);
+	hwloc_bitmap_foreach_end();
+	rc = sched_setaffinity(0, size, set) ? -errno : 0;
+	CPU_FREE(set);
+	return rc;
+}
+
 int cpus_parse(const char *list, hwloc_bitmap_t *cpus)
 {
 	hwloc_bitmap_t parsed = hwloc_bitmap_alloc();

@@ -15,6 +15,9 @@
  */
 int cpus_usable(hwloc_bitmap_t *cpus);
 
+/* Lets the calling thread run on these CPUs. 0 or a negative errno. */
+int cpus_set_affinity(hwloc_const_bitmap_t cpus);
+
 /* Parses "0-3,8" (white space at the end allowed); -EINVAL when it is none. */
 int cpus_parse(const char *list, hwloc_bitmap_t *cpus);
 

@@ -37,4 +37,7 @@ int store_put_run(struct store *store, const struct loaded_run *run, const char 
 /* Takes out what column ("id", "folder") names, within the caller's transaction. */
 int store_delete(struct store *store, const char *column, const char *value);
 
+/* The first column of a statement's rows, which it takes over, as a list for store_free_list(). */
+int store_text_list(sqlite3_stmt *statement, char ***list);
+
 #endif

@@ -61,35 +61,13 @@ static int attach(struct store *store, const char *path)
 /* The folders that others added since the run with number last, NULL at the end. */
 static int added_since(struct store *store, int64_t last, char ***out)
 {
-	char **list = calloc(1, sizeof(*list)), **longer;
 	sqlite3_stmt *statement;
-	size_t count = 0;
-	int ret = list ? store_prepare(store, "SELECT folder FROM main.runs WHERE number>?",
-				       &statement)
-		       : -ENOMEM;
+	int ret = store_prepare(store, "SELECT folder FROM main.runs WHERE number>?", &statement);
 
 	if (ret)
-		goto free_list;
+		return ret;
 	sqlite3_bind_int64(statement, 1, last);
-	while (!ret && sqlite3_step(statement) == SQLITE_ROW) {
-		longer = reallocarray(list, count + 2, sizeof(*list));
-		if (!longer) {
-			ret = -ENOMEM;
-			break;
-		}
-		list = longer;
-		list[count] = strdup((const char *)sqlite3_column_text(statement, 0));
-		list[++count] = NULL;
-		ret = list[count - 1] ? 0 : -ENOMEM;
-	}
-	sqlite3_finalize(statement);
-	if (!ret) {
-		*out = list;
-		return 0;
-	}
-free_list:
-	store_free_list(list);
-	return ret;
+	return store_text_list(statement, out);
 }
 
 static int last_number(struct store *store, int64_t *last)

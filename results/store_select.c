@@ -306,17 +306,13 @@ void store_free_list(char **list)
 	free(list);
 }
 
-int store_roots(struct store *store, char ***out)
+/* Takes over the statement; its first column, NULL at the end. */
+int store_text_list(sqlite3_stmt *statement, char ***out)
 {
-	sqlite3_stmt *statement;
 	char **list = calloc(1, sizeof(*list)), **longer;
 	size_t count = 0;
-	int ret = list ? store_prepare(store, "SELECT folder FROM roots ORDER BY folder",
-				       &statement)
-		       : -ENOMEM;
+	int ret = list ? 0 : -ENOMEM;
 
-	if (ret)
-		goto free_list;
 	while (!ret && sqlite3_step(statement) == SQLITE_ROW) {
 		longer = reallocarray(list, count + 2, sizeof(*list));
 		if (!longer) {
@@ -329,11 +325,17 @@ int store_roots(struct store *store, char ***out)
 		ret = list[count - 1] ? 0 : -ENOMEM;
 	}
 	sqlite3_finalize(statement);
-	if (!ret) {
+	if (ret)
+		store_free_list(list);
+	else
 		*out = list;
-		return 0;
-	}
-free_list:
-	store_free_list(list);
 	return ret;
+}
+
+int store_roots(struct store *store, char ***out)
+{
+	sqlite3_stmt *statement;
+	int ret = store_prepare(store, "SELECT folder FROM roots ORDER BY folder", &statement);
+
+	return ret ? ret : store_text_list(statement, out);
 }

@@ -131,12 +131,13 @@ static int send_record(int port, const char *kind, json_t *data)
 }
 
 /*
- * CPUs that the kernel was told to leave for later (maxcpus=1, see guest.c). What
- * stays offline is for the host to notice: the hello says how many are there.
+ * CPUs that the kernel was told to leave for later (maxcpus=1 and isolcpus, see
+ * guest.c); from here on everything may run on all of them. What stays offline is
+ * for the host to notice: the hello says how many are there.
  */
 static void bring_up_cpus(void)
 {
-	hwloc_bitmap_t present;
+	hwloc_bitmap_t present, online;
 	unsigned int cpu;
 	char path[64];
 
@@ -144,9 +145,13 @@ static void bring_up_cpus(void)
 		return;
 	hwloc_bitmap_foreach_begin(cpu, present)
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-		fs_write("", path, "1");
+	fs_write("", path, "1");
 	hwloc_bitmap_foreach_end();
 	hwloc_bitmap_free(present);
+	if (cpus_from_file("", "/sys/devices/system/cpu/online", &online))
+		return;
+	cpus_set_affinity(online);
+	hwloc_bitmap_free(online);
 }
 
 static int send_hello(int port)

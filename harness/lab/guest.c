@@ -277,6 +277,8 @@ static void add_channel(const struct lab_guest *guest, struct arguments *argumen
  * the kernel changes to one-shot timers at the end of boot, which saturates the
  * emulator from about 200 CPUs; and each interrupts all others as code is patched.
  * So the kernel boots on one, and the agent brings up the rest when ticks stop.
+ * Each that comes makes the scheduler build its domains again for all: the rest is
+ * left out of them (isolcpus), since every task of ours is pinned.
  */
 static bool boots_on_one_cpu(const struct lab_guest *guest)
 {
@@ -287,20 +289,23 @@ static char *kernel_arguments(const struct lab_guest *guest)
 {
 	const char *arm = guest->arm_arguments ? guest->arm_arguments : "";
 	const char *more = guest->arguments ? guest->arguments : "";
-	unsigned int stall_s = guest->cpus < 64 ? 60 : 300;
-	char *quiet_cpus, *line;
+	unsigned int stall_s = guest->cpus < 64 ? 60 : 300, last = guest->cpus - 1;
+	char *late_cpus, *quiet_cpus, *line;
 
-	quiet_cpus = guest->cpus > 1 ? format_string(" nohz_full=1-%u rcu_nocbs=1-%u",
-						     guest->cpus - 1, guest->cpus - 1)
-				     : strdup("");
-	line = quiet_cpus ? format_string(
-				    "console=%s loglevel=5 panic=-1 oops=panic mitigations=off "
-				    "lpj=4000000 rcupdate.rcu_cpu_stall_timeout=%u %s%s%s%s%s%s%s",
-				    guest->arch->console, stall_s, guest->arch->kernel_arguments,
-				    boots_on_one_cpu(guest) ? " maxcpus=1" : "", quiet_cpus,
-				    *arm ? " " : "", arm, *more ? " " : "", more)
-			  : NULL;
+	quiet_cpus = last ? format_string(" nohz_full=1-%u rcu_nocbs=1-%u", last, last)
+			  : strdup("");
+	late_cpus = boots_on_one_cpu(guest) ? format_string(" maxcpus=1 isolcpus=domain,1-%u", last)
+					    : strdup("");
+	line = quiet_cpus && late_cpus
+		       ? format_string(
+				 "console=%s loglevel=5 panic=-1 oops=panic mitigations=off "
+				 "lpj=4000000 rcupdate.rcu_cpu_stall_timeout=%u %s%s%s%s%s%s%s",
+				 guest->arch->console, stall_s, guest->arch->kernel_arguments,
+				 late_cpus, quiet_cpus, *arm ? " " : "", arm, *more ? " " : "",
+				 more)
+		       : NULL;
 	free(quiet_cpus);
+	free(late_cpus);
 	return line;
 }
 
