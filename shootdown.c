@@ -3,7 +3,9 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
@@ -162,12 +164,16 @@ static void keep_streams(void)
 			_exit(EXIT_BROKEN);
 }
 
-/* Everything was written, or the exit code says that it was not. */
+/* Everything was written, or the exit code says that it was not; a reader who left (head) knows. */
 static int finish(int code, struct log *log)
 {
+	struct stat status;
+
 	log_progress_end(log);
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
+	if (!fstat(STDOUT_FILENO, &status) && S_ISFIFO(status.st_mode))
+		return 128 + SIGPIPE;
 	log_error(log, "cannot write to standard output");
 	return EXIT_BROKEN;
 }

@@ -58,8 +58,8 @@ static void add_node_rows(const struct nodes *nodes, struct capabilities *capabi
 				 many ? CAPABILITY_OK : CAPABILITY_MISSING,
 				 many ? NULL
 				      : "use a machine with several to migrate between nodes",
-				 "%s%s; %u with memory, not allowed to this process: %s", all,
-				 nodes->gaps ? " (numbers with gaps)" : "",
+				 "online: %s%s; %u with memory; not allowed to this process: %s",
+				 all, nodes->gaps ? " (numbers with gaps)" : "",
 				 nodes_with_memory(nodes), refused);
 		capabilities_add(capabilities, "nodes", "memory-only nodes",
 				 nodes_memory_only(nodes) ? CAPABILITY_OK : CAPABILITY_MISSING,

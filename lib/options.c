@@ -124,19 +124,40 @@ static void join_choices(const struct option_row *row, char *text, size_t size)
 				 choice == row->choices ? "" : ",", *choice);
 }
 
+/* As a user would type it: sizes and times with their suffix where they are whole. */
+static void format_limit(const struct option_row *row, uint64_t limit, char *text, size_t size)
+{
+	static const char suffixes[] = "KMGT";
+	const struct type *type = &types[row->type];
+	int power = -1;
+
+	while (row->type == OPTION_SIZE && limit && !(limit % 1024) && power < 3) {
+		limit /= 1024;
+		power++;
+	}
+	if (power >= 0)
+		snprintf(text, size, "%llu%c", (unsigned long long)limit, suffixes[power]);
+	else
+		snprintf(text, size, "%.15g%s", (double)limit / type->unit_factor, type->unit);
+}
+
 void option_range(const struct option_row *row, char *text, size_t size)
 {
-	const struct type *type = &types[row->type];
+	char least[32], most[32];
 
 	*text = '\0';
-	if (row->type == OPTION_CHOICE)
+	if (row->type == OPTION_CHOICE) {
 		join_choices(row, text, size);
-	else if (row->max == UINT64_MAX)
-		snprintf(text, size, "at least %g%s", (double)row->min / type->unit_factor,
-			 type->unit);
-	else if (row->max)
-		snprintf(text, size, "%.15g to %.15g%s", (double)row->min / type->unit_factor,
-			 (double)row->max / type->unit_factor, type->unit);
+		return;
+	}
+	if (!row->max || (!row->min && row->max >= INT64_MAX))
+		return;
+	format_limit(row, row->min, least, sizeof(least));
+	format_limit(row, row->max, most, sizeof(most));
+	if (row->max >= INT64_MAX)
+		snprintf(text, size, "at least %s", least);
+	else
+		snprintf(text, size, "%s to %s", least, most);
 }
 
 static size_t edit_distance(const char *a, const char *b)

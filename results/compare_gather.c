@@ -9,10 +9,7 @@
 
 /* What a reader looks at first, in this order. */
 static const char *const primary_metrics[] = {
-	"remote_ipis",
-	"time_ms",
-	"flushes",
-	"pages_reclaimed",
+	"stale_reads", "remote_ipis", "time_ms", "pages_per_s", "flushes", "pages_reclaimed",
 };
 #define PRIMARY_COUNT (sizeof(primary_metrics) / sizeof(primary_metrics[0]))
 

@@ -41,7 +41,7 @@ static int check_owner(const char *folder, struct log *log)
 
 int cache_open(const char *given, struct log *log, char **folder)
 {
-	static const char *const parts[] = { "apt", "sources", "work", "images", "initramfs" };
+	static const char *const parts[] = { "apt", "sources", "trees", "images", "initramfs" };
 	char *path = given ? strdup(given) : default_folder();
 	char *full = NULL;
 	int rc = path ? fs_make_folders(path, 0700) : -ENOMEM;

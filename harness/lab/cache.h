@@ -4,7 +4,7 @@
  *
  *   apt/        package lists of the lab's own
  *   sources/    tarballs, read-only once they are there
- *   work/<source>-<arch>/   one unpacked tree (src) and its objects (build)
+ *   trees/<source>-<arch>/  one unpacked tree (src) and its objects (build)
  *   images/<key>/           image, config, build.log, key.json
  *   initramfs/<key>.cpio
  *   ccache/     compiler results, when ccache is installed

@@ -106,7 +106,7 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .help = "CPUs of each guest" },                                                         \
 	{ .name = "boots",                                                                        \
 	  .type = OPTION_UINT,                                                                    \
-	  .fallback = "2",                                                                        \
+	  .fallback = "3",                                                                        \
 	  .min = 1,                                                                               \
 	  .max = 1000,                                                                            \
 	  .metavar = "N",                                                                         \
@@ -146,7 +146,7 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	{ .name = "out",                                                                          \
 	  .type = OPTION_STRING,                                                                  \
 	  .metavar = "DIR",                                                                       \
-	  .help = "new folder for the results (default: shootdown-ab-TIME)" }
+	  .help = "folder for the results (default: a new one, named by the time)" }
 /* clang-format on */
 
 /* Fills all but series and plan from such rows; strings are borrowed from values. */

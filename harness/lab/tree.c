@@ -435,9 +435,9 @@ int tree_open(const struct lab_source *source, const struct lab_arch *arch, cons
 	struct work_tree opened = { .lock = -1 };
 	int rc;
 
-	opened.folder = format_string("%s/work/%s-%s", cache, source->key, arch->name);
-	opened.src = format_string("%s/work/%s-%s/src", cache, source->key, arch->name);
-	opened.build = format_string("%s/work/%s-%s/build", cache, source->key, arch->name);
+	opened.folder = format_string("%s/trees/%s-%s", cache, source->key, arch->name);
+	opened.src = format_string("%s/trees/%s-%s/src", cache, source->key, arch->name);
+	opened.build = format_string("%s/trees/%s-%s/build", cache, source->key, arch->name);
 	rc = opened.folder && opened.src && opened.build ? 0 : -ENOMEM;
 	if (!rc)
 		rc = opened.lock = cache_lock(opened.folder, source->label, log);

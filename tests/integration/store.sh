@@ -156,7 +156,7 @@ check "nothing of them is left" sh -c "! ls -A data/shootdown/runs | grep -q imp
 "$sd" -q export "$fixtures/patched" "$fixtures/skipped" "$fixtures/more-points" --format ktap > out.ktap
 kunit=${KUNIT:-}
 for tree in "$kunit" "${KERNEL_SOURCE:-/nonexistent}/tools/testing/kunit" /usr/src/linux*/tools/testing/kunit \
-	"${XDG_CACHE_HOME:-$HOME/.cache}"/shootdown/work/*/src/tools/testing/kunit; do
+	"${XDG_CACHE_HOME:-$HOME/.cache}"/shootdown/trees/*/src/tools/testing/kunit; do
 	[ -e "$tree/kunit_parser.py" ] && kunit=$tree && break
 done
 if [ -n "$kunit" ] && python3 -c 'import sys; sys.exit(sys.version_info < (3, 7))' 2> /dev/null; then

@@ -45,7 +45,7 @@ static void put(const char *name, const char *text)
 
 static void make_folder(void)
 {
-	static const char *const parts[] = { "cache/work/x", "cache/images/x", "cache/sources/x" };
+	static const char *const parts[] = { "cache/trees/x", "cache/images/x", "cache/sources/x" };
 	const struct lab_arch *arch = lab_arch_find(NULL);
 	char *config;
 
@@ -101,7 +101,7 @@ static int build(const char *contents, struct lab_kernel *kernel)
 /* What is in the work tree's file; there is one work tree. */
 static char *work_file(const char *name)
 {
-	const char *const argv[] = { "sh", "-c", "cat \"$0\"/cache/work/*/$1", folder, name, NULL };
+	const char *const argv[] = { "sh", "-c", "cat \"$0\"/cache/trees/*/$1", folder, name, NULL };
 	char *text = NULL;
 	struct spawn spawn = { .argv = argv, .output = &text };
 

@@ -358,7 +358,7 @@ static void make_tree(struct lab_source *source, struct work_tree *tree)
 	put("tree/mm/x.c", "one\ntwo\nthree\n");
 	put("first.patch", first_patch);
 	put("second.patch", second_patch);
-	ck_assert_int_eq(fs_make_folders(put("cache/work", NULL), 0700), 0);
+	ck_assert_int_eq(fs_make_folders(put("cache/trees", NULL), 0700), 0);
 	ck_assert_int_eq(source_open(put("tree", NULL), &(struct lab_series){ 0 },
 				     put("cache", NULL), false, quiet_log(), source),
 			 0);

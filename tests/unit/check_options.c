@@ -91,7 +91,7 @@ static const struct {
 	{ "size", "1Q", "512M or 4G" },
 	{ "size", "99999999T", "512M or 4G" },
 	{ "time", "10d", "90s, 10m or 2h" },
-	{ "time", "2h", "0.001 to 3600 s" },
+	{ "time", "2h", "0.001 s to 3600 s" },
 	{ "scale", "nan", "a number" },
 	{ "scale", "11", "0 to 10" },
 	{ "colour", "blue", "one of red, green" },
