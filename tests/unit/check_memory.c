@@ -105,7 +105,7 @@ static const struct {
 	  "node 0 does not" },
 	{ "cpus=all,mem=1G,distances=10/255;mem=1G", NULL, "x86_64", 0, "are no distances" },
 	{ "cpus=all,mem=1G,distances=10/;mem=1G", NULL, "x86_64", 0, "are no distances" },
-	{ NULL, "100M", "x86_64", 0, "268435456 to" },
+	{ NULL, "100M", "x86_64", 0, "256M to" },
 	{ NULL, "300M", "x86_64", 0, "a multiple of 256M" },
 	{ NULL, "768M,ways=2", "x86_64", 0, "a multiple of 512M" },
 	{ NULL, "512M,ways=3", "x86_64", 0, "1 to 2" },
