@@ -39,30 +39,77 @@ static const json_t *need_list(const json_t *json, const char *key, const char *
 	return list;
 }
 
-static int take_metric(const struct reference *reference, const json_t *json,
-		       struct reference_metric *metric, const char **missing)
+/* One arm's numbers: one, or of a sweep a list with one for each step, null where none was
+ * published. */
+static int take_values(const json_t *json, double *values, size_t steps)
+{
+	for (size_t i = 0; i < steps; i++) {
+		const json_t *value = json_is_array(json) ? json_array_get(json, i) : json;
+
+		if (!json_is_number(value) && !json_is_null(value))
+			return -EBADMSG;
+		values[i] = json_is_number(value) ? json_number_value(value) : NAN;
+	}
+	return (json_is_array(json) ? json_array_size(json) : 1) == steps ? 0 : -EBADMSG;
+}
+
+static int take_metric(const struct reference *reference, const struct reference_test *test,
+		       const json_t *json, struct reference_metric *metric, const char **missing)
 {
 	const json_t *values = json_object_get(json, "values");
+	size_t count = reference->arm_count * test->step_count;
 
 	metric->name = need_text(json, "name", missing);
 	metric->unit = need_text(json, "unit", missing);
 	metric->better = need_text(json, "better", missing);
-	metric->change = need_text(json, "change", missing);
-	metric->values = calloc(reference->arm_count, sizeof(*metric->values));
+	metric->change = json_string_value(json_object_get(json, "change"));
+	metric->values = calloc(count, sizeof(*metric->values));
 	if (!metric->values)
 		return -ENOMEM;
-	for (size_t i = 0; i < reference->arm_count; i++) {
-		const json_t *value = json_object_get(values, reference->arms[i]);
-
-		metric->values[i] = json_is_number(value) ? json_number_value(value) : NAN;
-		if (isnan(metric->values[i]) && !*missing)
+	for (size_t i = 0; i < count; i++)
+		metric->values[i] = NAN;
+	for (size_t i = 0; values && i < reference->arm_count; i++)
+		if (take_values(json_object_get(values, reference->arms[i]),
+				&metric->values[i * test->step_count], test->step_count) &&
+		    !*missing)
 			*missing = "values";
+	return 0;
+}
+
+static double bound(const json_t *json, const char *key)
+{
+	const json_t *value = json_object_get(json, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static int take_rules(const json_t *list, struct reference_test *test, const char **missing)
+{
+	size_t count = json_array_size(list);
+
+	test->rules = calloc(count ? count : 1, sizeof(*test->rules));
+	if (!test->rules)
+		return -ENOMEM;
+	test->rule_count = count;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *json = json_array_get(list, i);
+		struct reference_rule *rule = &test->rules[i];
+
+		rule->metric = need_text(json, "metric", missing);
+		rule->arm = need_text(json, "arm", missing);
+		rule->why = need_text(json, "why", missing);
+		rule->steps = json_object_get(json, "steps");
+		rule->at_least = bound(json, "at_least");
+		rule->at_most = bound(json, "at_most");
+		if (isnan(rule->at_least) == isnan(rule->at_most) && !*missing)
+			*missing = "rules";
 	}
 	return 0;
 }
 
-static int take_platform(const struct reference *reference, const json_t *json,
-			 struct reference_platform *platform, const char **missing)
+static int take_platform(const struct reference *reference, const struct reference_test *test,
+			 const json_t *json, struct reference_platform *platform,
+			 const char **missing)
 {
 	const json_t *metrics = need_list(json, "metrics", missing);
 	size_t count = json_array_size(metrics);
@@ -75,17 +122,17 @@ static int take_platform(const struct reference *reference, const json_t *json,
 		return -ENOMEM;
 	platform->metric_count = count;
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = take_metric(reference, json_array_get(metrics, i), &platform->metrics[i],
-				  missing);
+		ret = take_metric(reference, test, json_array_get(metrics, i),
+				  &platform->metrics[i], missing);
 	return ret;
 }
 
 static int take_test(const struct reference *reference, const json_t *json,
 		     struct reference_test *test, const char **missing)
 {
-	const json_t *platforms = need_list(json, "platforms", missing);
+	const json_t *platforms = need_list(json, "platforms", missing), *steps;
 	size_t count = json_array_size(platforms);
-	int ret = 0;
+	int ret;
 
 	test->test = need_text(json, "test", missing);
 	test->title = need_text(json, "title", missing);
@@ -94,6 +141,10 @@ static int take_test(const struct reference *reference, const json_t *json,
 	test->active_cpus = need_count(json, "active_cpus", missing);
 	test->tolerance = json_number_value(json_object_get(json, "tolerance"));
 	test->parameters = json_object_get(json, "parameters");
+	test->note = json_string_value(json_object_get(json, "note"));
+	test->sweep = json_string_value(json_object_get(json, "sweep"));
+	steps = test->sweep ? need_list(test->parameters, test->sweep, missing) : NULL;
+	test->step_count = json_array_size(steps) ? json_array_size(steps) : 1;
 	test->numa = json_string_value(json_object_get(json_object_get(json, "guest"), "numa"));
 	test->cxl = json_string_value(json_object_get(json_object_get(json, "guest"), "cxl"));
 	if (!*missing && !(test->tolerance > 0))
@@ -104,9 +155,10 @@ static int take_test(const struct reference *reference, const json_t *json,
 	if (!test->platforms)
 		return -ENOMEM;
 	test->platform_count = count;
+	ret = take_rules(json_object_get(json, "rules"), test, missing);
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = take_platform(reference, json_array_get(platforms, i), &test->platforms[i],
-				    missing);
+		ret = take_platform(reference, test, json_array_get(platforms, i),
+				    &test->platforms[i], missing);
 	return ret;
 }
 
@@ -137,7 +189,8 @@ static int take_all(struct reference *reference, const char **missing)
 	reference->source = need_text(reference->json, "source", missing);
 	reference->statistic = need_text(reference->json, "statistic", missing);
 	reference->arch = need_text(reference->json, "arch", missing);
-	reference->runs = need_count(reference->json, "runs", missing);
+	if (json_object_get(reference->json, "runs"))
+		reference->runs = need_count(reference->json, "runs", missing);
 	ret = take_arms(reference, missing);
 	if (ret || *missing)
 		return ret;
@@ -246,6 +299,7 @@ void reference_free(struct reference *reference)
 			free(test->platforms[j].metrics);
 		}
 		free(test->platforms);
+		free(test->rules);
 	}
 	free(reference->tests);
 	free(reference->arms);
@@ -267,7 +321,21 @@ const struct reference_platform *reference_find_platform(const struct reference_
 							 unsigned int cpus)
 {
 	for (size_t i = 0; i < test->platform_count; i++)
-		if (test->platforms[i].cpus == cpus)
+		if (test->platforms[i].cpus == cpus || test->sweep)
 			return &test->platforms[i];
 	return NULL;
+}
+
+int reference_step(const struct reference_test *test, const json_t *parameters)
+{
+	const json_t *steps, *value;
+
+	if (!test->sweep)
+		return 0;
+	steps = json_object_get(test->parameters, test->sweep);
+	value = json_object_get(parameters, test->sweep);
+	for (size_t i = 0; i < test->step_count; i++)
+		if (json_equal(json_array_get(steps, i), value))
+			return (int)i;
+	return -1;
 }

@@ -3,12 +3,19 @@
  * Published tables (results/reference/<series>.json): what a posting claims, as
  * data. It holds no measurement of ours.
  *
- * {"schema":"shootdown-reference","version":1,"series":..,"source":..,"statistic":"mean","runs":N,
+ * {"schema":"shootdown-reference","version":1,"series":..,"source":..,"statistic":"mean",["runs":N,]
  *  "arch":..,"arms":[BASELINE,..],
  *  "tests":[{"test":"1","title":..,"stressor":..,"parameters":{..},"scaled":"pages","active_cpus":N,"tolerance":T,
- *    "guest":{"numa":SPEC,"cxl":SIZE},
- *    "platforms":[{"name":..,"cpus":N,
- *      "metrics":[{"name":..,"unit":..,"better":..,"values":{ARM:V,..},"change":TEXT}]}]}]}
+ *    ["sweep":PARAMETER,] ["note":TEXT,] ["guest":{"numa":SPEC,"cxl":SIZE},]
+ *    ["rules":[{"metric":..,"arm":..,["steps":[VALUE,..],] "at_least":R or
+ * "at_most":R,"why":TEXT}],] "platforms":[{"name":..,"cpus":N,
+ *      "metrics":[{"name":..,"unit":..,"better":..,["values":{ARM:V,..},] ["change":TEXT]}]}]}]}
+ *
+ * A test may sweep one parameter, whose value is then a list, and each V a list as long: one
+ * step each. Its platform's number of CPUs is what a guest gets by default, and its values are
+ * shown whatever the guest has. A metric without values is one that was not published, or only
+ * as a change. A rule says what an arm must do whatever was published: its metric is at
+ * least, or at most, R times the baseline's.
  */
 #ifndef SHOOTDOWN_REFERENCE_H
 #define SHOOTDOWN_REFERENCE_H
@@ -22,8 +29,14 @@
 
 struct reference_metric {
 	const char *name, *unit, *better;
-	const char *change; /* as published, for instance "-74.3% (3.9x)" */
-	double *values;	    /* one an arm */
+	const char *change; /* as published, for instance "-74.3% (3.9x)"; NULL: not said */
+	double *values;	    /* [arm * step_count + step]; NAN: not published */
+};
+
+struct reference_rule {
+	const char *metric, *arm, *why;
+	const json_t *steps;	  /* values of the swept parameter; NULL: all */
+	double at_least, at_most; /* times the baseline's value; one is NAN */
 };
 
 struct reference_platform {
@@ -37,6 +50,11 @@ struct reference_test {
 	const char *test, *title, *stressor;
 	const json_t *parameters; /* at the published size */
 	const char *scaled;	  /* the parameter that --scale multiplies */
+	const char *sweep;	  /* the parameter that has a list; NULL: none */
+	size_t step_count;	  /* of that list; 1 without */
+	const char *note;	  /* printed below the table; NULL: none */
+	struct reference_rule *rules;
+	size_t rule_count;
 	double tolerance;	  /* a count agrees within this part of its prediction */
 	unsigned int active_cpus; /* CPUs that run the task itself */
 	const char *numa,
@@ -49,7 +67,7 @@ struct reference_test {
 struct reference {
 	json_t *json;
 	const char *series, *source, *statistic, *arch;
-	unsigned int runs;
+	unsigned int runs; /* 0: not said */
 	const char **arms;
 	size_t arm_count;
 	struct reference_test *tests;
@@ -67,8 +85,11 @@ void reference_free(struct reference *reference);
 /* A test by its number or its stressor's name; NULL when there is none. */
 const struct reference_test *reference_find_test(const struct reference *reference,
 						 const char *test);
-/* The platform of this many CPUs; NULL when none was published. */
+/* The platform of this many CPUs, of a sweep its only one; NULL when none was published. */
 const struct reference_platform *reference_find_platform(const struct reference_test *test,
 							 unsigned int cpus);
+
+/* Which step of the sweep a point with these parameters is; 0 without a sweep, -1: none of them. */
+int reference_step(const struct reference_test *test, const json_t *parameters);
 
 #endif

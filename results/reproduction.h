@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Published, predicted and measured side by side. Counts are judged against the
- * prediction for the size that was run; a published time is shown and never
- * judged, least of all against a time that an emulator kept.
+ * prediction for the size that was run, other arms by the reference's rules; a published time is
+ * shown and never judged, least of all against a time that an emulator kept.
  */
 #ifndef SHOOTDOWN_REPRODUCTION_H
 #define SHOOTDOWN_REPRODUCTION_H
@@ -40,8 +40,10 @@ struct table *reproduction_table(const struct reproduction *reproduction);
 /*
  * {"schema":"shootdown-reproduction","version":1,"series","source","scale",
  *  "tests":[{"test","title","stressor","cpus":N|null,"skipped":null|TEXT,"comparison":null|{..},
- *    "rows":[{"metric","unit","arm","published","predicted","measured","verdict"}]}]}
- * verdict: "agrees", "differs", "emulated" or null. NULL: no memory.
+ *    "rows":[{"step":TEXT|null,"metric","unit","arm","published","published_change":TEXT|null,"predicted",
+ *      "bound","measured","verdict"}]}]}
+ * step: of a sweep, "threads=4". bound: what a rule of the reference comes to. verdict: "agrees",
+ * "differs", "emulated" or null. NULL: no memory.
  */
 json_t *reproduction_json(const struct reproduction *reproduction);
 

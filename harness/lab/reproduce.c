@@ -70,12 +70,33 @@ static int worse(int one, int other)
 	return EXIT_DONE;
 }
 
+/* "threads=1,4,8": all steps of the sweep; a fresh string. */
+static char *sweep_of(const char *name, const json_t *values)
+{
+	char *setting = format_string("%s=", name);
+	const json_t *value;
+	size_t i;
+
+	json_array_foreach(values, i, value) {
+		char *longer = NULL, *text = json_dumps(value, JSON_ENCODE_ANY);
+
+		if (setting && text)
+			longer = format_string("%s%s%s", setting, i ? "," : "", text);
+		free(text);
+		free(setting);
+		setting = longer;
+	}
+	return setting;
+}
+
 /* "pages=4096": a parameter of the test at the size asked for; a fresh string. */
 static char *setting_of(const struct job *job, const struct reference_test *test, const char *name,
 			const json_t *value)
 {
 	char *text, *setting;
 
+	if (json_is_array(value))
+		return sweep_of(name, value);
 	if (!strcmp(name, test->scaled)) {
 		long long scaled = llround((double)json_integer_value(value) * job->scale);
 

@@ -409,7 +409,8 @@ START_TEST(unknown_reference)
 	struct reference *reference;
 
 	ck_assert_int_eq(reference_load("xpfo", &logger, &reference), -ENOENT);
-	ck_said("there are: batched-stale-cpus");
+	ck_said("batched-stale-cpus");
+	ck_said("local-tlbi");
 }
 END_TEST
 
@@ -459,6 +460,77 @@ START_TEST(unpublished_size)
 }
 END_TEST
 
+/* A table of the tests' own, with a sweep and rules. */
+static struct reference *swept(void)
+{
+	const char *fixtures = getenv("SHOOTDOWN_FIXTURES"),
+		   *before = getenv("SHOOTDOWN_REFERENCE");
+	char *folder = format_string("%s/reference", fixtures ? fixtures : "tests/fixtures");
+	char *kept = before ? strdup(before) : NULL;
+	struct reference *reference;
+	int ret;
+
+	setenv("SHOOTDOWN_REFERENCE", folder, 1);
+	ret = reference_load("sweep", &logger, &reference);
+	if (kept)
+		setenv("SHOOTDOWN_REFERENCE", kept, 1);
+	else
+		unsetenv("SHOOTDOWN_REFERENCE");
+	free(folder);
+	free(kept);
+	fflush(stream);
+	ck_assert_msg(!ret, "%s", messages);
+	return reference;
+}
+
+/* Each step has its published number; a step that was not measured has nothing more. */
+START_TEST(sweep_side_by_side)
+{
+	struct reference *reference = swept();
+	struct reproduction *reproduction = reproduction_new(reference, 1);
+	struct comparison *comparison = compared("baseline", "patched");
+
+	ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], 16, comparison), 0);
+	ck_assert_uint_eq(reproduction_differing(reproduction), 0);
+	ck_assert_int_eq(render(reproduction_table(reproduction), NULL, "markdown", out), 0);
+	ck_contains(printed(),
+		    "| 1 pageout pages=1024 | 16 | remote_ipis | patched | 10, -90.0% (10x) "
+		    "| - | - | - |");
+	ck_contains(printed(),
+		    "| 1 pageout pages=4096 | 16 | remote_ipis | baseline | 400 | 61,440 | "
+		    "61,440 +/- 10 | agrees |");
+	ck_contains(printed(), "| 1 pageout pages=4096 | 16 | remote_ipis | patched | -90%, gone | "
+			       "at most 614.4 |");
+	ck_contains(printed(),
+		    "| 1 pageout pages=4096 | 16 | pages_reclaimed | patched | unchanged | "
+		    "at least 4,055 | 4,096 +/- 0, 0.0% | agrees |");
+	ck_contains(printed(), "read this first");
+	ck_contains(printed(), "remote_ipis of patched: nearly none");
+	reproduction_free(reproduction);
+	reference_free(reference);
+}
+END_TEST
+
+/* The patched arm as baseline: what must be nearly none of 10 is 61,440. */
+START_TEST(broken_rule_differs)
+{
+	struct reference *reference = swept();
+	struct reproduction *reproduction;
+
+	reference->arms[0] = "patched";
+	reference->arms[1] = "baseline";
+	reference->tests[0].rules[0].arm = "baseline";
+	reproduction = reproduction_new(reference, 1);
+	ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], 16,
+					  compared("patched", "baseline")),
+			 0);
+	/* and the patched kernel does not do what is predicted for a baseline */
+	ck_assert_uint_eq(reproduction_differing(reproduction), 2);
+	reproduction_free(reproduction);
+	reference_free(reference);
+}
+END_TEST
+
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
 
 int main(void)
@@ -486,6 +558,8 @@ int main(void)
 	tcase_add_test(tests, unknown_reference);
 	tcase_add_test(tests, side_by_side);
 	tcase_add_test(tests, unpublished_size);
+	tcase_add_test(tests, sweep_side_by_side);
+	tcase_add_test(tests, broken_rule_differs);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
