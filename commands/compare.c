@@ -22,8 +22,8 @@ const struct option_row compare_options[] = {
 	{ .name = "allow",
 	  .type = OPTION_STRING,
 	  .metavar = "FACT",
-	  .help = "compare although this differs: arch, page-size, cpus, memory, config, accel, "
-		  "emulation, arguments, plan, stressor-version, all",
+	  .help = "compare although this differs: arch, page-size, cpus, memory, config, "
+		  "instruments, accel, emulation, arguments, plan, stressor-version, all",
 	  .many = true },
 	{ .name = "noise-floor",
 	  .type = OPTION_STRING,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/names.h"
+
 static const struct command *find(const struct command *table, const char *name)
 {
 	for (; table->name; table++)
@@ -16,20 +18,11 @@ static const struct command *find(const struct command *table, const char *name)
 static int say_unknown(const struct command *table, const char *what, const char *name,
 		       struct log *log)
 {
-	const char *names[32];
-	unsigned int count = 0;
-	const char *nearest;
+	const char **names = names_of_rows(table, sizeof(*table));
 
-	for (; table->name && count < 31; table++)
-		names[count++] = table->name;
-	names[count] = NULL;
-	nearest = nearest_name(name, names);
-	if (nearest)
-		log_error(log, "%s has no command \"%s\"; did you mean \"%s\"?", what, name,
-			  nearest);
-	else
-		log_error(log, "%s has no command \"%s\"; \"shootdown help\" lists them", what,
-			  name);
+	say_unknown_name(log, name, names, "\"shootdown help\" lists them",
+			 "%s has no command \"%s\"", what, name);
+	free(names);
 	return EXIT_USAGE;
 }
 

@@ -4,18 +4,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
+
+#include "../lib/clock.h"
 
 static int take_time(const struct option_values *values, const char *name, int64_t *time_ns,
 		     struct log *log)
 {
-	struct timespec now;
-
 	if (!option_given(values, name))
 		return 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!store_parse_time(option_string(values, name),
-			      (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, time_ns))
+	if (!store_parse_time(option_string(values, name), clock_ns(CLOCK_REALTIME), time_ns))
 		return 0;
 	log_error(
 		log,

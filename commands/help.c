@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text.h"
 #include "../stressors/stressor.h"
 
 static const char *const formats[] = { "text", "man", "bash", NULL };
@@ -19,27 +20,9 @@ const struct option_row help_options[] = {
 	{ NULL },
 };
 
-/* Paragraphs broken at 78 columns. */
 static void print_wrapped(const char *text, FILE *out)
 {
-	size_t column = 0;
-
-	while (*text) {
-		size_t length = strcspn(text, " \n");
-
-		if (column && column + 1 + length > 78) {
-			fputc('\n', out);
-			column = 0;
-		}
-		column += fprintf(out, "%s%.*s", column ? " " : "", (int)length, text);
-		text += length;
-		if (*text == '\n') {
-			fputc('\n', out);
-			column = 0;
-		}
-		text += *text != '\0';
-	}
-	fputc('\n', out);
+	text_wrap(out, text, 0, 0, TEXT_PROSE_COLUMNS);
 }
 
 static void print_exits(FILE *out)
@@ -80,13 +63,17 @@ void command_help(const struct command *command, const char *what, FILE *out)
 
 static void stressor_help(const struct stressor *stressor, FILE *out)
 {
+	char help[1024];
+
 	fprintf(out, "Stressor %s: %s\n\n", stressor->name, stressor->summary);
 	print_wrapped(stressor->description, out);
 	fputs("\nOptions (--set NAME=VALUE):\n", out);
 	options_help(out, stressor->options, "");
 	fputs("\nMetrics of its own:\n", out);
-	for (const struct metric_row *row = stressor->metrics; row->name; row++)
-		fprintf(out, "  %-26s %s (%s)\n", row->name, row->help, row->unit);
+	for (const struct metric_row *row = stressor->metrics; row->name; row++) {
+		snprintf(help, sizeof(help), "%s (%s)", row->help, row->unit);
+		text_row(out, row->name, help);
+	}
 	fprintf(out, "\nExample:\n  shootdown run %s\n", stressor->example);
 }
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
 #include "../lib/fs.h"
 
 struct journal {
@@ -133,12 +133,10 @@ static void release(struct journal *journal)
 static int create_file(struct journal *journal)
 {
 	char *boot = boot_id(), fresh[sizeof(journal->name) + 4];
-	struct timespec now;
 	int rc;
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	snprintf(journal->name, sizeof(journal->name), "%d-%lld.journal", (int)getpid(),
-		 now.tv_sec * 1000000000LL + now.tv_nsec);
+	snprintf(journal->name, sizeof(journal->name), "%d-%llu.journal", (int)getpid(),
+		 (unsigned long long)clock_ns(CLOCK_BOOTTIME));
 	snprintf(fresh, sizeof(fresh), "%s.new", journal->name);
 	journal->fd = openat(journal->folder, fresh,
 			     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -30,20 +30,14 @@ static int say_unknown_stressor(const char *name, struct log *log)
 {
 	const char *names[64];
 	unsigned int count = 0;
-	const char *nearest;
 
 	while (all_stressors[count] && count < 63) {
 		names[count] = all_stressors[count]->name;
 		count++;
 	}
 	names[count] = NULL;
-	nearest = nearest_name(name, names);
-	if (nearest)
-		log_error(log, "there is no stressor \"%s\"; did you mean \"%s\"?", name, nearest);
-	else
-		log_error(log,
-			  "there is no stressor \"%s\"; \"shootdown list\" shows those there are",
-			  name);
+	say_unknown_name(log, name, names, "\"shootdown list\" shows those there are",
+			 "there is no stressor \"%s\"", name);
 	return -EINVAL;
 }
 
@@ -256,15 +250,10 @@ static int choose_sources(struct plan *plan, const char *const *names, const cha
 	}
 	known[count] = NULL;
 	for (unsigned int i = 0; names && names[i]; i++) {
-		const char *nearest;
-
 		if (!strcmp(names[i], "all") || find_source(names[i]))
 			continue;
-		nearest = nearest_name(names[i], known);
-		log_error(log, "there is no counter \"%s\"%s%s%s", names[i],
-			  nearest ? "; did you mean \""
-				  : "; the man page lists them under COUNTERS",
-			  nearest ? nearest : "", nearest ? "\"?" : "");
+		say_unknown_name(log, names[i], known, "the man page lists them under COUNTERS",
+				 "there is no counter \"%s\"", names[i]);
 		return -EINVAL;
 	}
 	plan->sources = calloc(count + 1, sizeof(*plan->sources));
@@ -424,6 +413,8 @@ static json_t *point_metrics(const struct plan *plan, const struct plan_point *f
 		if (metric && (!plan->interleave || reports_itself(from->stressor, list[i].metric)))
 			json_object_set_new(metric, "predicted", json_real(list[i].value));
 	}
+	json_object_set_new(json_object_get(metrics, from->stressor->primary), "primary",
+			    json_true());
 	return metrics;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
 #include "../lib/cpus.h"
 #include "../lib/spawn.h"
 #include "mix.h"
@@ -31,14 +32,6 @@ struct runner {
 	bool *skipped; /* by point: its needs are unmet, which is said once */
 	uint64_t started_ns;
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 /* The CPUs of the plan; says what is wrong with its list. */
 static int choose_cpus(struct runner *runner, hwloc_bitmap_t *usable)
@@ -101,8 +94,8 @@ static void show_progress(struct runner *runner, unsigned int done)
 
 	if (plan->duration_ns)
 		log_progress(runner->log, "running, seconds",
-			     (monotonic_ns() - runner->started_ns) / 1000000000ULL,
-			     plan->duration_ns / 1000000000ULL);
+			     (monotonic_ns() - runner->started_ns) / NS_PER_S,
+			     plan->duration_ns / NS_PER_S);
 	else
 		log_progress(runner->log, "running", done, plan->step_count);
 }

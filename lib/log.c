@@ -4,19 +4,12 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define TERMINAL_INTERVAL_NS 200000000ULL
 #define PLAIN_INTERVAL_NS    10000000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 void log_open(struct log *log, FILE *stream, enum log_level level)
 {
@@ -65,7 +58,7 @@ static void print_estimate(struct log *log, uint64_t elapsed_ns, uint64_t done, 
 
 void log_progress(struct log *log, const char *phase, uint64_t done, uint64_t total)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 	bool fresh = strncmp(log->phase, phase, sizeof(log->phase) - 1) != 0;
 	uint64_t interval = log->terminal ? TERMINAL_INTERVAL_NS : PLAIN_INTERVAL_NS;
 

@@ -3,9 +3,13 @@
 #include "options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "names.h"
+#include "text.h"
 
 struct value {
 	char *text;	 /* as given, or the default; NULL: none */
@@ -30,6 +34,7 @@ struct suffix {
 static const struct suffix uint_suffixes[] = {
 	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 }
 };
+static const struct suffix no_suffixes[] = { { "", 1 }, { NULL, 0 } };
 static const struct suffix size_suffixes[] = { { "", 1 },	    { "K", 1ULL << 10 },
 					       { "M", 1ULL << 20 }, { "G", 1ULL << 30 },
 					       { "T", 1ULL << 40 }, { NULL, 0 } };
@@ -54,6 +59,7 @@ static const struct type types[] = {
 			      1000000000ULL },
 	[OPTION_STRING] = { "a text", NULL, "", 1 },
 	[OPTION_CHOICE] = { "a choice", NULL, "", 1 },
+	[OPTION_NODE] = { "a node's number or auto", NULL, "", 1 },
 };
 
 /* A number that may have a fraction when it has a unit ("1.5G"), in units of the type. */
@@ -94,6 +100,14 @@ static bool is_choice(const struct option_row *row, const char *text)
 	return false;
 }
 
+static bool is_node(const char *text)
+{
+	uint64_t number;
+
+	return !strcmp(text, "auto") ||
+	       (parse_number(no_suffixes, text, &number) && number <= INT_MAX);
+}
+
 /* Checks text against the row; false when it does not fit. */
 static bool interpret(const struct option_row *row, const char *text, struct value *value)
 {
@@ -112,6 +126,8 @@ static bool interpret(const struct option_row *row, const char *text, struct val
 	}
 	if (row->type == OPTION_CHOICE)
 		return is_choice(row, text);
+	if (row->type == OPTION_NODE)
+		return is_node(text);
 	return true;
 }
 
@@ -160,48 +176,6 @@ void option_range(const struct option_row *row, char *text, size_t size)
 		snprintf(text, size, "%s to %s", least, most);
 }
 
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t length = strlen(b), row[64];
-
-	if (length >= 64)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			size_t best = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[length];
-}
-
-const char *nearest_name(const char *name, const char *const *candidates)
-{
-	size_t limit = strlen(name) / 3 < 2 ? 2 : strlen(name) / 3, best = limit + 1;
-	const char *nearest = NULL;
-
-	for (; *candidates; candidates++) {
-		size_t distance = edit_distance(name, *candidates);
-
-		if (distance < best && distance < strlen(*candidates)) {
-			best = distance;
-			nearest = *candidates;
-		}
-	}
-	return nearest;
-}
-
 static int find_row(const struct option_row *rows, const char *name, size_t length)
 {
 	for (int i = 0; rows[i].name; i++)
@@ -213,20 +187,11 @@ static int find_row(const struct option_row *rows, const char *name, size_t leng
 static void say_unknown(const struct option_row *rows, const char *what, const char *name,
 			struct log *log)
 {
-	const char *names[128];
-	unsigned int count = 0;
-	const char *nearest;
+	const char **names = names_of_rows(rows, sizeof(*rows));
 
-	for (; rows[count].name && count < 127; count++)
-		names[count] = rows[count].name;
-	names[count] = NULL;
-	nearest = nearest_name(name, names);
-	if (nearest)
-		log_error(log, "%s has no option \"%s\"; did you mean \"%s\"?", what, name,
-			  nearest);
-	else
-		log_error(log, "%s has no option \"%s\"; its help lists the options it has", what,
-			  name);
+	say_unknown_name(log, name, names, "its help lists the options it has",
+			 "%s has no option \"%s\"", what, name);
+	free(names);
 }
 
 static void say_bad_value(const struct option_row *row, const char *what, const char *text,
@@ -571,26 +536,29 @@ int options_from_json(struct option_values *values, const char *what, const json
 	return 0;
 }
 
+static void say_left(const struct option_row *row, const char *prefix, char *text, size_t size)
+{
+	const char *value = row->metavar ? row->metavar : "VALUE";
+	const char *between = *prefix ? " " : "=";
+
+	if (row->type == OPTION_FLAG)
+		snprintf(text, size, "%s%s", prefix, row->name);
+	else
+		snprintf(text, size, "%s%s%s%s", prefix, row->name, between, value);
+}
+
 void options_help(FILE *stream, const struct option_row *rows, const char *prefix)
 {
-	char left[64], range[512];
+	char left[64], range[512], right[2048];
 
 	for (; rows->name; rows++) {
-		const char *between = *prefix ? " " : "=";
+		bool said = rows->fallback && *rows->fallback;
 
-		snprintf(left, sizeof(left), "%s%s%s%s", prefix, rows->name,
-			 rows->type == OPTION_FLAG ? "" : between,
-			 rows->type == OPTION_FLAG ? ""
-			 : rows->metavar	   ? rows->metavar
-						   : "VALUE");
+		say_left(rows, prefix, left, sizeof(left));
 		option_range(rows, range, sizeof(range));
-		fprintf(stream, "  %-26s %s", left, rows->help);
-		if (*range)
-			fprintf(stream, "; %s", range);
-		if (rows->many)
-			fprintf(stream, "; may be repeated");
-		if (rows->fallback && *rows->fallback)
-			fprintf(stream, " (default: %s)", rows->fallback);
-		fputc('\n', stream);
+		snprintf(right, sizeof(right), "%s%s%s%s%s%s%s", rows->help, *range ? "; " : "",
+			 range, rows->many ? "; may be repeated" : "", said ? " (default: " : "",
+			 said ? rows->fallback : "", said ? ")" : "");
+		text_row(stream, left, right);
 	}
 }

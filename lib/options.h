@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "log.h"
+#include "names.h"
 
 enum option_type {
 	OPTION_FLAG,	 /* no value: present or not */
@@ -22,6 +23,7 @@ enum option_type {
 	OPTION_DURATION, /* nanoseconds; ms, s, m, h suffixes, seconds without one */
 	OPTION_STRING,
 	OPTION_CHOICE, /* one of choices[] */
+	OPTION_NODE,   /* a NUMA node's number, or "auto", which leaves the choice to the program */
 };
 
 struct option_row {
@@ -78,11 +80,5 @@ void options_help(FILE *stream, const struct option_row *rows, const char *prefi
 
 /* "min to max", "one of a, b", ... for messages and help; empty when nothing restricts it. */
 void option_range(const struct option_row *row, char *text, size_t size);
-
-/*
- * The candidate nearest to name by edit distance, when it is near enough to be
- * a likely slip (at most a third of its length, two at least); else NULL.
- */
-const char *nearest_name(const char *name, const char *const *candidates);
 
 #endif

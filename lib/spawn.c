@@ -12,9 +12,9 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fs.h"
 
 volatile int spawn_stop_signal;
@@ -135,10 +135,7 @@ static void end_group(pid_t pid)
 
 static double monotonic_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec / 1e9;
+	return monotonic_ns() / 1e9;
 }
 
 /* Waits for the program's end; the exit status or a negative errno. */

@@ -101,7 +101,7 @@ static const char *const counters[] = { "pgdemote_kswapd", "pgdemote_direct", "p
 					"pgdemote_proactive", NULL };
 
 struct state {
-	struct region region;
+	struct region region; /* first: region_teardown() */
 	struct placement placement;
 	uint64_t counted_before;
 	struct reclaim reclaim; /* driver only */
@@ -310,14 +310,6 @@ static int verify(struct task *task)
 	return judge(task, state, demoted, counted, region_damaged(&state->region));
 }
 
-static void teardown(struct task *task)
-{
-	struct state *state = task->state;
-
-	region_free(&state->region);
-	free(state);
-}
-
 const struct stressor demote_stressor = {
 	.name = "demote",
 	.version = 1,
@@ -346,5 +338,5 @@ const struct stressor demote_stressor = {
 	.arm = arm,
 	.run = run,
 	.verify = verify,
-	.teardown = teardown,
+	.teardown = region_teardown,
 };

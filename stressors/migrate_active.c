@@ -30,9 +30,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
 #include "placement.h"
 
 #define BATCH_PAGES   512 /* NR_MAX_BATCHED_MIGRATION, mm/migrate.c */
@@ -109,7 +109,7 @@ struct accessor {
 
 /* The target's */
 struct state {
-	struct region region;
+	struct region region; /* first: region_teardown() */
 	size_t stride; /* accessors go round the pages in steps of this, coprime to their number */
 	unsigned int count;
 	struct accessor accessors[ACCESSORS_MAX];
@@ -119,14 +119,6 @@ struct state {
 struct request {
 	unsigned long from[MASK_WORDS], to[MASK_WORDS];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static uint64_t memory_bytes(const struct point *point)
 {
@@ -194,7 +186,7 @@ static volatile uint64_t *word_at(const struct state *state, size_t page, unsign
 static void keep_accessing(const struct state *state, struct common *common, unsigned int index)
 {
 	size_t page = first_page(state, index);
-	uint64_t accesses = 0, last = now_ns(), worst = 0, now;
+	uint64_t accesses = 0, last = monotonic_ns(), worst = 0, now;
 	bool measuring, measured = false;
 
 	while (!atomic_load_explicit(&common->stop, memory_order_relaxed)) {
@@ -206,7 +198,7 @@ static void keep_accessing(const struct state *state, struct common *common, uns
 		atomic_store_explicit(&common->accessors[index].accesses, accesses,
 				      memory_order_relaxed);
 		measuring = atomic_load_explicit(&common->measuring, memory_order_relaxed);
-		now = now_ns();
+		now = monotonic_ns();
 		if ((measuring || measured) && now - last > worst) {
 			worst = now - last;
 			atomic_store_explicit(&common->accessors[index].worst_ns, worst,
@@ -355,11 +347,11 @@ static int run(struct task *task)
 
 	atomic_store(&common->measuring, true);
 	before = all_accesses(common, count);
-	start_ns = now_ns();
+	start_ns = monotonic_ns();
 	/* maxnode counts one more than there are bits (get_nodes() in mm/mempolicy.c) */
 	common->left = syscall(SYS_migrate_pages, (long)task->target, sizeof(request->from) * 8 + 1,
 			       request->from, request->to);
-	common->elapsed_ns = now_ns() - start_ns;
+	common->elapsed_ns = monotonic_ns() - start_ns;
 	common->accesses = all_accesses(common, count) - before;
 	atomic_store(&common->measuring, false);
 	if (common->left < 0)
@@ -454,14 +446,6 @@ static int verify(struct task *task)
 	return 0;
 }
 
-static void teardown(struct task *task)
-{
-	struct state *state = task->state;
-
-	region_free(&state->region);
-	free(state);
-}
-
 const struct stressor migrate_active_stressor = {
 	.name = "migrate-active",
 	.version = 1,
@@ -492,5 +476,5 @@ const struct stressor migrate_active_stressor = {
 	.arm = arm,
 	.run = run,
 	.verify = verify,
-	.teardown = teardown,
+	.teardown = region_teardown,
 };

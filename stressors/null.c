@@ -5,8 +5,8 @@
  * floor of the harness and of the machine.
  */
 #include <stdlib.h>
-#include <time.h>
 
+#include "../lib/clock.h"
 #include "region.h"
 
 static const struct option_row options[] = {
@@ -59,15 +59,11 @@ static int setup(struct task *task)
 
 static int run(struct task *task)
 {
-	uint64_t window_ns = task_uint(task, "window");
-	struct timespec start, now;
+	uint64_t window_ns = task_uint(task, "window"), start_ns = monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	do {
+	do
 		spin_pause();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - start.tv_sec) * 1000000000ULL + now.tv_nsec - start.tv_nsec <
-		 window_ns);
+	while (monotonic_ns() - start_ns < window_ns);
 	return 0;
 }
 
@@ -78,12 +74,6 @@ static int verify(struct task *task)
 	if (damaged)
 		return task_say(task, OUTCOME_FAIL, "%zu pages lost their contents", damaged);
 	return 0;
-}
-
-static void teardown(struct task *task)
-{
-	region_free(task->state);
-	free(task->state);
 }
 
 const struct stressor null_stressor = {
@@ -104,5 +94,5 @@ const struct stressor null_stressor = {
 	.setup = setup,
 	.run = run,
 	.verify = verify,
-	.teardown = teardown,
+	.teardown = region_teardown,
 };

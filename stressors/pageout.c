@@ -62,7 +62,7 @@ static const struct metric_row metrics[] = {
 };
 
 struct state {
-	struct region region;
+	struct region region;	/* first: region_teardown() */
 	struct reclaim reclaim; /* driver only */
 };
 
@@ -161,14 +161,6 @@ static int verify(struct task *task)
 	return 0;
 }
 
-static void teardown(struct task *task)
-{
-	struct state *state = task->state;
-
-	region_free(&state->region);
-	free(state);
-}
-
 const struct stressor pageout_stressor = {
 	.name = "pageout",
 	.version = 1,
@@ -197,5 +189,5 @@ const struct stressor pageout_stressor = {
 	.arm = arm,
 	.run = run,
 	.verify = verify,
-	.teardown = teardown,
+	.teardown = region_teardown,
 };

@@ -90,19 +90,11 @@ static int named(const struct choice *choice, const struct point *point, const c
 		 const struct node **node, char *reason, size_t size)
 {
 	const char *given = option_string(point->parameters, option);
-	unsigned long number;
-	char *end;
 
 	*node = NULL;
 	if (!strcmp(given, "auto"))
 		return 0;
-	number = strtoul(given, &end, 10);
-	if (*given < '0' || *given > '9' || *end || number > INT_MAX) {
-		snprintf(reason, size, "%s takes a node's number or auto, not \"%s\"", option,
-			 given);
-		return 1;
-	}
-	*node = nodes_find(choice->nodes, number);
+	*node = nodes_find(choice->nodes, strtoul(given, NULL, 10));
 	return unusable(choice, *node, option, given, reason, size);
 }
 

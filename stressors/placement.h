@@ -12,10 +12,10 @@
 /* Option rows; "auto" leaves the choice to placement_find(). */
 /* clang-format off */
 #define PLACEMENT_OPTIONS                                                                         \
-	{ .name = "from", .type = OPTION_STRING, .fallback = "auto", .metavar = "NODE",           \
+	{ .name = "from", .type = OPTION_NODE, .fallback = "auto", .metavar = "NODE",             \
 	  .help = "node that the pages are on at first; auto: that of the control CPU, or the "   \
 		  "nearest to it that has room" },                                                \
-	{ .name = "to", .type = OPTION_STRING, .fallback = "auto", .metavar = "NODE",             \
+	{ .name = "to", .type = OPTION_NODE, .fallback = "auto", .metavar = "NODE",               \
 	  .help = "node that they go to; auto: the nearest with room, or where the kernel "       \
 		  "demotes to" }
 /* clang-format on */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -74,6 +75,12 @@ void region_free(struct region *region)
 {
 	munmap(region->base, region->pages * region->page_bytes);
 	region->base = NULL;
+}
+
+void region_teardown(struct task *task)
+{
+	region_free(task->state);
+	free(task->state);
 }
 
 int region_prime(struct task *task, struct region *region)

@@ -50,6 +50,9 @@ extern const char *const neighbour_choices[];
 int region_make(struct task *task, struct region *region);
 void region_free(struct region *region);
 
+/* A teardown() for a stressor whose state is allocated and begins with its region. */
+void region_teardown(struct task *task);
+
 /*
  * Runs on every CPU of the point, touching the region there, and ends pinned to
  * the control CPU: since Linux 6.14 the mm_cpumask then names every one of them

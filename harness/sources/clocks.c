@@ -9,8 +9,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "../../lib/clock.h"
 #include "../../lib/cpus.h"
 #include "source.h"
 
@@ -88,19 +88,6 @@ static int clocks_open(const struct source_setup *setup, struct log *log, void *
 	return 0;
 }
 
-static uint64_t nanoseconds(const struct timespec *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
-
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return nanoseconds(&now);
-}
-
 static void read_task(struct task_clock *task, struct moment *moment)
 {
 	struct timespec time;
@@ -108,8 +95,8 @@ static void read_task(struct task_clock *task, struct moment *moment)
 	if (!task->there || task->failed)
 		return;
 	task->failed = clock_gettime(task->clock, &time);
-	moment->cpu_ns = nanoseconds(&time);
-	moment->wall_ns = wall_ns();
+	moment->cpu_ns = timespec_ns(&time);
+	moment->wall_ns = monotonic_ns();
 }
 
 static int clocks_start(void *state)
@@ -119,7 +106,7 @@ static int clocks_start(void *state)
 
 	for (i = clocks->count; i > 0; i--)
 		read_task(&clocks->tasks[i - 1], &clocks->tasks[i - 1].before);
-	clocks->before_ns = wall_ns();
+	clocks->before_ns = monotonic_ns();
 	return 0;
 }
 
@@ -128,7 +115,7 @@ static int clocks_stop(void *state)
 	struct clocks_state *clocks = state;
 	unsigned int i;
 
-	clocks->after_ns = wall_ns();
+	clocks->after_ns = monotonic_ns();
 	for (i = 0; i < clocks->count; i++)
 		read_task(&clocks->tasks[i], &clocks->tasks[i].after);
 	return 0;

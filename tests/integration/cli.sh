@@ -21,6 +21,8 @@ expect "unknown lab command" 2 'did you mean "boot"' "$sd" lab boots
 
 expect "list as JSON" 0 '"schema": "shootdown-list"' "$sd" list --json
 expect "check as JSON" 0 '"schema": "shootdown-check"' "$sd" check --json
+"$sd" list > table
+check "list is no wider than a terminal" awk 'length > 100 { exit 1 }' table
 check "JSON of list parses" sh -c "'$sd' list --json | jq -e '.stressors | length >= 3'"
 check "JSON of check parses" sh -c "'$sd' check --json | jq -e '.capabilities | length > 10'"
 
@@ -30,6 +32,7 @@ expect "unknown option of run" 2 'did you mean "runs"' "$sd" run null --rums 3
 expect "unknown option of a stressor" 2 'did you mean "pages"' "$sd" run pageout --set pagse=3
 expect "value out of range" 2 "1 to" "$sd" run null --set pages=0
 expect "value of another type" 2 "whole number" "$sd" run null --set pages=many
+expect "a node that is none" 2 "a node's number or auto" "$sd" run move-pages --set to=x
 expect "choice that there is not" 2 "one of spin, idle, kernel" "$sd" run null --set neighbours=x
 expect "CPUs that there are not" 2 "usable are" "$sd" run null --cpus 100000 --out "$work/cpus"
 expect "unknown counter" 2 'did you mean "tlb_flush"' "$sd" run null --counter tlb_flsh
@@ -64,4 +67,11 @@ check "completion of stressors" test "$(complete_words shootdown run pageo)" = p
 check "completion of lab commands" test "$(complete_words shootdown lab bu)" = build
 check "completion of options" test "$(complete_words shootdown run pageout --dur)" = --duration
 check "completion of choices" test "$(complete_words shootdown compare a --format mark)" = markdown
+check "completion of choices after =" test "$(complete_words shootdown export a --format = k)" = "kcidb ktap"
+check "completion of all" test "$(complete_words shootdown run al)" = all
+check "completion of series" test "$(complete_words shootdown lab ab batched)" = batched-stale-cpus
+check "completion of a stressor's options" test "$(complete_words shootdown run pageout --set metho)" = method=
+check "and of no other's" test "$(complete_words shootdown run null --set metho)" = ""
+check "completion of their values" test "$(complete_words shootdown run pageout --set method =)" = "madvise memcg"
+check "completion of a part of a value" test "$(complete_words shootdown run pageout --set method = ma)" = madvise
 finish

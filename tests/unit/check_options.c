@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "../../lib/options.h"
+#include "../../lib/text.h"
 
 static const char *const colours[] = { "red", "green", NULL };
 static const struct option_row rows[] = {
@@ -192,6 +193,32 @@ START_TEST(copies_are_independent)
 }
 END_TEST
 
+static const struct {
+	const char *left, *right, *printed;
+} texts[] = {
+	{ "a", "b c", "  a                          b c\n" },
+	{ "a-name-that-needs-all-of-the-columns", "b",
+	  "  a-name-that-needs-all-of-the-columns\n                             b\n" },
+	{ "a", "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123 567 more",
+	  "  a                          0123456789 0123456789 0123456789 0123456789 0123456789 "
+	  "0123456789 0123\n                             567 more\n" },
+	{ "a", "b\nc", "  a                          b\n                             c\n" },
+	{ "a", "", "  a                          \n" },
+};
+
+START_TEST(rows_of_text_are_wrapped)
+{
+	char *printed;
+	size_t size;
+	FILE *stream = open_memstream(&printed, &size);
+
+	text_row(stream, texts[_i].left, texts[_i].right);
+	fclose(stream);
+	ck_assert_str_eq(printed, texts[_i].printed);
+	free(printed);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("options");
@@ -204,6 +231,7 @@ int main(void)
 	tcase_add_loop_test(tests, bad_arguments_are_refused, 0,
 			    sizeof(bad_arguments) / sizeof(bad_arguments[0]));
 	tcase_add_test(tests, json_goes_round);
+	tcase_add_loop_test(tests, rows_of_text_are_wrapped, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, copies_are_independent);
 	return run_suite("options", tests);
 }

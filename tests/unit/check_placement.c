@@ -21,8 +21,6 @@ static const struct {
 	{ "numa-gaps", false, 0, "1000", "auto", "251", -1, -1, "may not use" },
 	{ "numa-gaps", false, 0, "1000", "auto", "1", -1, -1, "no such node" },
 	{ "numa-gaps", false, 0, "1000", "auto", "0", -1, -1, "a second node" },
-	{ "numa-gaps", false, 0, "1000", "-1", "auto", -1, -1, "a node's number or auto" },
-	{ "numa-gaps", false, 0, "1000", "auto", "1x", -1, -1, "a node's number or auto" },
 	{ "numa-gaps", false, 0, "1000000", "auto", "auto", -1, -1, "a node with 3914 MiB" },
 	{ "numa-gaps", true, 0, "1000", "auto", "auto", -1, -1, "a lower memory tier" },
 	/* node 1 has memory only; node 2 has CPUs only, so its CPUs' pages start elsewhere */

@@ -307,6 +307,10 @@ static const struct {
 	{ "pageout", "=5", "OPTION=VALUE" },
 	{ "pageout", "null.pages=5", "not in this plan" },
 	{ "pageout", "neighbours=dance", "one of spin, idle, kernel" },
+	{ "move-pages", "to=x", "a node's number or auto" },
+	{ "move-pages", "from=-1", "a node's number or auto" },
+	{ "move-pages", "from=1x", "a node's number or auto" },
+	{ "move-pages", "from=99999999999", "a node's number or auto" },
 };
 
 START_TEST(wrong_requests_are_refused)
