@@ -35,8 +35,8 @@ static void sort_metrics(struct compared_point *point)
 	struct compared_metric *metrics = point->metrics;
 
 	for (size_t i = 1; i < point->metric_count; i++)
-		for (size_t j = i; j && compare_primary_rank(metrics[j - 1].name) >
-						compare_primary_rank(metrics[j].name);
+		for (size_t j = i;
+		     j && compare_metric_rank(&metrics[j - 1]) > compare_metric_rank(&metrics[j]);
 		     j--) {
 			struct compared_metric moved = metrics[j];
 

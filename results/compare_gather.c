@@ -7,19 +7,29 @@
 
 #include "compare_private.h"
 
-/* What a reader looks at first, in this order. */
+/* What a reader looks at first, in this order, after the one that the plan calls primary. */
 static const char *const primary_metrics[] = {
-	"stale_reads", "remote_ipis", "time_ms", "pages_per_s", "flushes", "pages_reclaimed",
+	"stale_reads", "remote_ipis", "tlbi_broadcast",	 "time_ms",
+	"pages_per_s", "flushes",     "pages_reclaimed",
 };
 #define PRIMARY_COUNT (sizeof(primary_metrics) / sizeof(primary_metrics[0]))
 
-size_t compare_primary_rank(const char *name)
+static size_t listed_at(const char *name)
 {
 	size_t rank = 0;
 
 	while (rank < PRIMARY_COUNT && strcmp(primary_metrics[rank], name))
 		rank++;
 	return rank;
+}
+
+size_t compare_metric_rank(const struct compared_metric *metric)
+{
+	size_t rank = listed_at(metric->name);
+
+	if (rank < PRIMARY_COUNT)
+		return rank + 1;
+	return metric->primary ? 0 : PRIMARY_COUNT + 1;
 }
 
 /* The point's metric of this name, made when it is new. NULL: no memory. */
@@ -41,7 +51,7 @@ static struct compared_metric *get_metric(struct comparison *comparison,
 		.name = strdup(name),
 		.unit = strdup(unit),
 		.predicted = NAN,
-		.primary = compare_primary_rank(name) < PRIMARY_COUNT,
+		.primary = listed_at(name) < PRIMARY_COUNT,
 		.values = calloc(comparison->arm_count, sizeof(*metric->values)),
 	};
 	point->metric_count++;
@@ -69,6 +79,7 @@ static int take_planned_metrics(struct comparison *comparison, struct compared_p
 			return -ENOMEM;
 		if (json_is_number(predicted))
 			metric->predicted = json_number_value(predicted);
+		metric->primary |= json_is_true(json_object_get(row, "primary"));
 		better = json_string_value(json_object_get(row, "better"));
 		metric->better = better ? strdup(better) : NULL;
 		if (better && !metric->better)

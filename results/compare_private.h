@@ -13,8 +13,8 @@ int compare_add_text(char ***list, size_t *count, char *text);
 int compare_take_points(struct comparison *comparison, const struct loaded_run *run);
 int compare_gather(struct comparison *comparison, size_t arm, const struct loaded_run *run,
 		   const uint32_t *map, struct log *log);
-/* The place among the primary metrics; their number for all others. */
-size_t compare_primary_rank(const char *name);
+/* Where a metric belongs among its point's: primary ones first, the stressor's own before all. */
+size_t compare_metric_rank(const struct compared_metric *metric);
 
 /* compare_verdict.c: fills test, drift and change of every value; statistics and boots are made. */
 int compare_judge(struct comparison *comparison);
