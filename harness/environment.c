@@ -150,6 +150,36 @@ static int make_cgroup(struct environment *environment, const char *mount)
 	return rc;
 }
 
+/* ---- a folder ---- */
+
+#define MEMORY_FOLDER "/dev/shm"
+
+static int make_folder(struct environment *environment)
+{
+	const char *above = access(MEMORY_FOLDER, W_OK | X_OK) ? "/tmp" : MEMORY_FOLDER;
+	char *path = format_string("%s/shootdown-%d-%u", above, (int)getpid(), environment->index);
+	unsigned int entry;
+	struct stat status;
+	int rc = path ? 0 : -ENOMEM;
+
+	/* what exists under this name is not ours: never journal it */
+	if (!rc && !lstat(path, &status))
+		rc = -EEXIST;
+	if (!rc)
+		rc = journal_begin(environment->journal, "folder", json_pack("{s:s}", "path", path),
+				   &entry);
+	if (!rc && mkdir(path, 0700))
+		rc = -errno;
+	if (!rc)
+		rc = journal_done(environment->journal, entry, NULL);
+	if (rc) {
+		free(path);
+		return rc;
+	}
+	environment->folder = path;
+	return 0;
+}
+
 /* ---- knobs ---- */
 
 static int set_knob(struct environment *environment, const struct environment_row *row)
@@ -210,6 +240,18 @@ static int apply_cgroup(struct environment *environment, const struct environmen
 	return rc;
 }
 
+static int apply_folder(struct environment *environment, const struct environment_row *row,
+			const struct point *point, char *reason, size_t size)
+{
+	int rc = make_folder(environment);
+
+	(void)row;
+	(void)point;
+	if (rc)
+		snprintf(reason, size, "cannot make a folder for the run: %s", strerror(-rc));
+	return rc;
+}
+
 static int set_zram(long long device, const char *attribute, const char *text, char *reason,
 		    size_t size)
 {
@@ -267,6 +309,7 @@ static int (*const apply_kind[])(struct environment *environment, const struct e
 				 const struct point *point, char *reason, size_t size) = {
 	[ENVIRONMENT_ZRAM_SWAP] = apply_zram_swap,
 	[ENVIRONMENT_CGROUP] = apply_cgroup,
+	[ENVIRONMENT_FOLDER] = apply_folder,
 	[ENVIRONMENT_KNOB] = apply_knob,
 };
 
@@ -290,4 +333,6 @@ void environment_release(struct environment *environment)
 	if (environment->cgroup_folder >= 0)
 		close(environment->cgroup_folder);
 	environment->cgroup_folder = -1;
+	free(environment->folder);
+	environment->folder = NULL;
 }

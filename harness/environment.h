@@ -18,6 +18,7 @@ struct environment {
 	unsigned int index;	 /* tells those of one process apart */
 	int cgroup_folder;	 /* descriptor, -1 when the point has no cgroup */
 	int zram;		 /* device number, -1 when it has none */
+	char *folder;		 /* path, NULL when the point has none */
 };
 
 /*

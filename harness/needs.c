@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../lib/fs.h"
+#include "../lib/spawn.h"
 #include "../stressors/placement.h"
 #include "environment.h"
 
@@ -98,6 +99,15 @@ static bool memory_met(const char *root, const struct need *need, const struct p
 	return !line || available_kib * 1024 >= wanted;
 }
 
+static bool program_met(const char *root, const struct need *need, const struct point *point,
+			char *reason, size_t size)
+{
+	(void)root;
+	(void)point;
+	snprintf(reason, size, "needs the program %s; install %s", need->path, need->words);
+	return spawn_find(need->path, NULL);
+}
+
 static bool nodes_met(const char *root, const struct need *need, const struct point *point,
 		      char *reason, size_t size)
 {
@@ -124,6 +134,7 @@ static const struct need_rule rules[] = {
 	[NEED_ZRAM] = { zram_met, "zram" },
 	[NEED_MEMORY] = { memory_met, "memory for the pages" },
 	[NEED_NODES] = { nodes_met, "two NUMA nodes with memory" },
+	[NEED_PROGRAM] = { program_met, NULL },
 	[NEED_DEMOTION] = { demotion_met, "a lower memory tier, and a kernel that demotes" },
 };
 

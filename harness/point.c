@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../lib/clock.h"
 #include "environment.h"
 #include "needs.h"
 #include "samples.h"
@@ -29,14 +29,6 @@ struct member {
 	int rc;
 	char reason[512]; /* of what happened before there was shared memory */
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static bool runs_in_target(const struct point *point)
 {
@@ -81,6 +73,7 @@ static int open_crew(struct member *member)
 	if (rc)
 		snprintf(member->reason, sizeof(member->reason),
 			 "cannot share memory with workers: %s", strerror(-rc));
+	member->crew.folder = member->environment.folder;
 	if (member->participant->reserved_cpus)
 		member->crew.first_neighbour = member->participant->reserved_cpus;
 	return rc;
@@ -294,7 +287,7 @@ static void conclude(struct member *member, struct samples *samples)
 int round_run(const struct round *round, struct participant *participants, unsigned int count,
 	      bool *restored)
 {
-	uint64_t started_ns = clock_ns(CLOCK_REALTIME), from_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t started_ns = clock_ns(CLOCK_REALTIME), from_ns = monotonic_ns();
 	struct samples *samples = calloc(count, sizeof(*samples));
 	struct member *members = calloc(count, sizeof(*members));
 	int rc = samples && members ? 0 : -ENOMEM;
@@ -322,7 +315,7 @@ int round_run(const struct round *round, struct participant *participants, unsig
 
 		samples_write_outcome(&samples[i], participants[i].outcome,
 				      passed ? "" : members[i].reason, started_ns,
-				      (clock_ns(CLOCK_MONOTONIC) - from_ns) / 1e9);
+				      (monotonic_ns() - from_ns) / 1e9);
 		rc = samples[i].rc;
 	}
 	if (rc)

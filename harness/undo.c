@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/swap.h>
 #include <unistd.h>
 
@@ -258,7 +259,48 @@ static int undo_controller(const json_t *facts, bool done, struct log *log)
 	return rc;
 }
 
+/* ---- folders ---- */
+
+/* A program that the run started may live a moment longer, and make a file meanwhile. */
+static int undo_folder(const json_t *facts, bool done, struct log *log)
+{
+	const char *path = fact_text(facts, "path");
+	struct stat status;
+	int rc = 0;
+
+	(void)log;
+	if (lstat(path, &status))
+		return errno == ENOENT ? 0 : -errno;
+	/* somebody else's, who was faster with the same name */
+	if (!done && status.st_uid != geteuid())
+		return 0;
+	for (int i = 0; i < 60; i++) {
+		rc = fs_remove_tree(path);
+		if (rc != -ENOTEMPTY && rc != -ENOENT)
+			break;
+		usleep(50000);
+	}
+	return rc;
+}
+
 /* ---- knobs: a file of /sys or /proc/sys with one value ---- */
+
+/* A knob that shows its choices, "always [madvise] never", takes the one in brackets. */
+static int write_knob(const char *path, const char *value)
+{
+	const char *start = strchr(value, '['), *end = start ? strchr(start, ']') : NULL;
+	char *choice;
+	int rc;
+
+	if (!end)
+		return fs_write("", path, value);
+	choice = format_string("%.*s", (int)(end - start - 1), start + 1);
+	if (!choice)
+		return -ENOMEM;
+	rc = fs_write("", path, choice);
+	free(choice);
+	return rc;
+}
 
 /*
  * What is read back need not be what was written ("1" reads "true"), so the journal
@@ -280,7 +322,7 @@ static int undo_knob(const json_t *facts, bool done, struct log *log)
 		log_warn(log, "%s is left at \"%s\", which somebody else wrote; it was \"%s\"",
 			 path, now, before);
 	else
-		rc = fs_write("", path, before);
+		rc = write_knob(path, before);
 	free(now);
 	return rc;
 }
@@ -290,7 +332,7 @@ static int undo_knob(const json_t *facts, bool done, struct log *log)
 static const struct change_kind change_kinds[] = {
 	{ "zram", undo_zram },	   { "swap", undo_swap },
 	{ "cgroup", undo_cgroup }, { "controller", undo_controller },
-	{ "knob", undo_knob },
+	{ "knob", undo_knob },	   { "folder", undo_folder },
 };
 
 static int undo_entry(const struct journal_entry *entry, struct log *log)

@@ -15,18 +15,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
 #include "../lib/spawn.h"
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 /* ---- what stressors call ---- */
 
@@ -185,6 +177,7 @@ static void serve(struct crew *crew, int commands, int answers, bool target)
 		.point = crew->point,
 		.target = crew->target.pid,
 		.cgroup_folder = crew->cgroup_folder,
+		.folder = crew->folder,
 		.shared = crew->shared,
 		.common = &crew->shared->neighbours[crew->point->cpu_count],
 	};
@@ -422,8 +415,8 @@ static int await_answer(struct worker *worker, uint64_t deadline_ns)
 
 	sigemptyset(&none);
 	while (!spawn_interrupted() && now < deadline_ns) {
-		left.tv_sec = (deadline_ns - now) / 1000000000ULL;
-		left.tv_nsec = (deadline_ns - now) % 1000000000ULL;
+		left.tv_sec = (deadline_ns - now) / NS_PER_S;
+		left.tv_nsec = (deadline_ns - now) % NS_PER_S;
 		rc = ppoll(&answer, 1, &left, &none);
 		if (rc > 0)
 			return 0;

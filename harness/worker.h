@@ -54,7 +54,8 @@ struct crew {
 	const struct point *point;
 	struct shared *shared;
 	size_t shared_bytes;
-	int cgroup_folder; /* borrowed, -1: none */
+	int cgroup_folder;  /* borrowed, -1: none */
+	const char *folder; /* the point's own; borrowed, NULL: none */
 	struct worker target, driver;
 	struct worker *neighbours; /* [i] is on point->cpus[first_neighbour + i] */
 	unsigned int neighbour_count, first_neighbour;

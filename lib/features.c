@@ -17,6 +17,8 @@ const struct feature features[] = {
 	  "sysfs is written instead", "libcxl-dev" },
 	{ "libRmath", FEATURE_RMATH, "tests and intervals in comparisons",
 	  "counts and descriptive statistics only, no verdicts", "r-mathlib" },
+	{ "liburing", FEATURE_LIBURING, "snapshots saved through io_uring",
+	  "cow-snapshot runs with save=write only", "liburing-dev" },
 	{ "SQLite", FEATURE_SQLITE, "the index of runs: db, trend, ids for compare and export",
 	  "runs are given as folders", "libsqlite3-dev" },
 	{ NULL },

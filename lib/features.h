@@ -45,6 +45,12 @@
 #define FEATURE_RMATH false
 #endif
 
+#ifdef HAVE_LIBURING
+#define FEATURE_LIBURING true
+#else
+#define FEATURE_LIBURING false
+#endif
+
 #ifdef HAVE_SQLITE
 #define FEATURE_SQLITE true
 #else

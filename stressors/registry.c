@@ -4,11 +4,14 @@
 
 #include "stressor.h"
 
+extern const struct stressor cow_snapshot_stressor;
 extern const struct stressor demote_stressor;
+extern const struct stressor kernel_build_stressor;
 extern const struct stressor migrate_active_stressor;
 extern const struct stressor move_pages_stressor;
 extern const struct stressor null_stressor;
 extern const struct stressor pageout_stressor;
+extern const struct stressor redis_snapshot_stressor;
 extern const struct stressor stale_read_stressor;
 
 const struct stressor *const all_stressors[] = {
@@ -18,6 +21,9 @@ const struct stressor *const all_stressors[] = {
 	&move_pages_stressor,
 	&migrate_active_stressor,
 	&stale_read_stressor,
+	&cow_snapshot_stressor,
+	&redis_snapshot_stressor,
+	&kernel_build_stressor,
 	NULL,
 };
 

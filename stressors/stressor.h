@@ -40,6 +40,7 @@ enum need_kind {
 	NEED_ZRAM,	     /* zram devices can be added */
 	NEED_MEMORY,	     /* free memory for the point, see memory_bytes() */
 	NEED_NODES,	     /* two NUMA nodes with room, see placement.h */
+	NEED_PROGRAM,	     /* `path` is a program in PATH; `words` say what has it */
 	NEED_DEMOTION,	     /* a kernel that demotes, and a lower memory tier with room */
 };
 
@@ -56,7 +57,9 @@ enum environment_kind {
 	ENVIRONMENT_END,
 	ENVIRONMENT_ZRAM_SWAP, /* options zram-size, zram-algorithm */
 	ENVIRONMENT_CGROUP,    /* a cgroup v2 of the point's own; the target enters it */
-	ENVIRONMENT_KNOB,      /* `text` written to `path`; a kernel without that file is left */
+	ENVIRONMENT_FOLDER, /* task->folder, in memory where there is a tmpfs; the undo removes it
+			     */
+	ENVIRONMENT_KNOB,   /* `text` written to `path`; a kernel without that file is left */
 };
 
 struct environment_row {
@@ -96,6 +99,7 @@ struct task {
 	const struct point *point;
 	pid_t target;	       /* known in the driver */
 	int cgroup_folder;     /* descriptor of the point's cgroup, -1 when it has none */
+	const char *folder;    /* the point's own (ENVIRONMENT_FOLDER), NULL when it has none */
 	struct shared *shared; /* memory common to the supervisor and all workers */
 	void *common; /* common_bytes of the stressor's own, zeroed, shared by all workers */
 	void *state;  /* the stressor's own, in this process */

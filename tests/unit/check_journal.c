@@ -166,6 +166,20 @@ START_TEST(a_knob_gets_its_old_value_back)
 }
 END_TEST
 
+/* An ordinary file does not move the brackets, as a knob would: it shows what was written. */
+START_TEST(a_knob_of_choices_gets_its_old_choice_back)
+{
+	struct environment environment;
+
+	make_knob("always inherit madvise [never]");
+	set_knob(&environment, knob, quiet_log());
+	ck_assert_int_eq(undo_journal(environment.journal, environment.log), 0);
+	ck_assert_knob("nevers inherit madvise [never]");
+	journal_close(environment.journal);
+	unlink(knob);
+}
+END_TEST
+
 START_TEST(a_knob_of_a_killed_run_is_restored)
 {
 	struct environment environment;
@@ -220,6 +234,7 @@ int main(void)
 	tcase_add_test(tests, a_living_owner_is_left_alone);
 	tcase_add_test(tests, a_link_or_an_open_folder_is_refused);
 	tcase_add_test(tests, a_knob_gets_its_old_value_back);
+	tcase_add_test(tests, a_knob_of_choices_gets_its_old_choice_back);
 	tcase_add_test(tests, a_knob_of_a_killed_run_is_restored);
 	tcase_add_test(tests, a_knob_that_somebody_else_has_set_is_left);
 	tcase_add_test(tests, a_knob_that_is_missing_changes_nothing);

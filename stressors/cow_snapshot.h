@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parts of cow-snapshot: data whose every instant can be told from every other
+ * (cow_snapshot_data.c), and the writer that goes from instant to instant
+ * (cow_snapshot_writer.c), and the snapshots (cow_snapshot_maker.c).
+ */
+#ifndef SHOOTDOWN_COW_SNAPSHOT_H
+#define SHOOTDOWN_COW_SNAPSHOT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../lib/latency.h"
+#include "stressor.h"
+
+#define COW_SNAPSHOTS_MAX 1024
+
+/*
+ * Write number s (from 1) stores s into the first word of one page. The order visits all
+ * pages in turn, in steps of `stride`, which is coprime to their number. So after k
+ * writes a page holds the last of 1..k that is its own, or 0, and the words behind it
+ * what they were filled with: that is the instant k, and there is no other way to hold it.
+ */
+struct cow_data {
+	unsigned char *base;
+	size_t pages, page_bytes, stride;
+	uint64_t seed;
+};
+
+/* What of an image is not as its instant wants it; NULL words: nothing. */
+struct cow_fault {
+	const char *words;
+	size_t page;
+	uint64_t found, expected;
+};
+
+/* base may be NULL: an image is checked against the numbers alone. */
+void cow_data_describe(struct cow_data *data, size_t pages, size_t page_bytes, uint64_t seed);
+void cow_data_fill(const struct cow_data *data);
+
+/* The page of a write. */
+size_t cow_data_page(const struct cow_data *data, uint64_t write);
+
+/*
+ * Is this memory an instant of the data? True: *instant is the number of writes it
+ * holds. False: *fault says the first difference to the instant of the newest write.
+ */
+bool cow_data_check(const struct cow_data *data, const unsigned char *image, uint64_t *instant,
+		    struct cow_fault *fault);
+
+/* ---- the writer ---- */
+
+/* One snapshot, as parent, writer and saver note it. */
+struct cow_snapshot {
+	uint64_t before, after;	    /* writes that were done when fork() was called, and returned */
+	uint64_t ended;		    /* writes done when the writer learnt of its end */
+	uint64_t fork_ns, total_ns; /* fork(); fork() to the saver's end */
+	_Atomic bool saved;	    /* the saver is about to exit */
+	int error;		    /* the saver's; negative errno */
+};
+
+/* What the writer saw out of snapshots, and in them. */
+struct cow_phase {
+	struct latency latency;
+	uint64_t faults; /* the writer's minor page faults */
+	uint64_t elapsed_ns;
+};
+
+/*
+ * Lives in shared memory, so that a fork does not make it copy-on-write. All that the
+ * writer touches is here, in the data, or on its stack.
+ */
+struct cow_writer {
+	struct cow_data data;
+	uint64_t interval_ns; /* from write to write; 0: as fast as it can */
+	_Atomic bool stop;
+	_Atomic unsigned int current; /* number of the snapshot being made, from 1; 0: none */
+	_Alignas(64) _Atomic uint64_t written;
+	struct cow_phase phases[2];			  /* [1]: in snapshots */
+	struct cow_snapshot snapshots[COW_SNAPSHOTS_MAX]; /* [number - 1] */
+};
+
+/*
+ * Writes until writer->stop. between (may be NULL) is called before each write with the
+ * time. A write is one of a snapshot when it was due, or done, while there was one. Its
+ * latency is counted from when it was due; without an interval, from the end of the one
+ * before. Makes no system call but getrusage() when a snapshot begins or ends.
+ */
+void cow_writer_run(struct cow_writer *writer, void (*between)(void *context, uint64_t now_ns),
+		    void *context);
+
+/* ---- snapshots ---- */
+
+/* All of one run; private to the target. */
+struct cow_state {
+	struct cow_writer *writer; /* task->common */
+	size_t bytes, mapped_bytes;
+	unsigned int wanted, made; /* snapshots */
+	uint64_t pause_ns, next_ns, began_ns;
+	pid_t self, saver; /* saver: 0 when none runs */
+	unsigned int saver_cpu, writer_cpu;
+	bool ring;
+	size_t chunk_bytes;
+	unsigned int depth;
+	int *files;
+	int error; /* of fork() or waitpid() */
+	bool threaded;
+	pthread_t thread;
+	_Atomic bool go;
+	_Atomic int pinned; /* the thread's: 1 done, or a negative errno */
+};
+
+/* Forks; state->error when that fails. */
+void cow_begin(struct cow_state *state);
+/* flags of waitpid(). True when the saver is gone, and its memory with it. */
+bool cow_end(struct cow_state *state, int flags);
+/* For cow_writer_run(): what a writer that forks itself does between two writes. */
+void cow_attend(void *context, uint64_t now_ns);
+
+#endif

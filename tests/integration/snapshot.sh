@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# cow-snapshot, redis-snapshot and kernel-build on this machine: that they have their effect in
+# each form, that they skip with a reason, and that nothing is left of them.
+. "$(dirname "$0")/../lib.sh"
+sd=$SHOOTDOWN
+cd "$work" || exit 1
+shm=/dev/shm
+[ -d $shm ] || shm=/tmp
+
+# value FOLDER METRIC: of the first repetition; empty when there is none
+value() { jq -r "select(.metric == \"$2\" and .repetition == 1 and has(\"value\")) | .value" "$1/samples.jsonl"; }
+outcome() { jq -r 'select(.outcome) | .outcome' "$1/samples.jsonl" | sort -u; }
+
+# run NAME ARGUMENTS...: a repetition, which must pass, or be skipped for what is said
+run() {
+	local folder=$1; shift
+	"$sd" run "$@" --runs 1 --out "$folder" > "$folder.log" 2>&1
+	case $(outcome "$folder") in
+	pass) ok "$folder" ;;
+	skip) skip "$folder" "$(jq -r 'select(.outcome).reason' "$folder/samples.jsonl")" ;;
+	*) not_ok "$folder" "$(jq -c 'select(.outcome)' "$folder/samples.jsonl")" "$(tail -n 3 "$folder.log")" ;;
+	esac
+	[ "$(outcome "$folder")" = pass ]
+}
+
+# every page of the data is written in the snapshots when the writer does not wait
+for forker in writer thread; do
+	for save in io_uring write; do
+		run "cow-$forker-$save" cow-snapshot --set size=2M --set snapshots=3 --set pause=2ms --set rate=0 \
+			--set forker=$forker --set save=$save || continue
+		folder=cow-$forker-$save
+		between "$folder: faults for pages" "$(awk -v p="$(value "$folder" pages_in)" 'BEGIN { print p * 0.99 - 6 }')" \
+			"$(value "$folder" cow_faults)" 1000000
+		for share in p50 p99 p999 max; do
+			check "$folder: write_in_${share}_ns" test -n "$(value "$folder" write_in_${share}_ns)"
+		done
+	done
+done
+run cow-rate cow-snapshot --set size=1M --set snapshots=2 --set rate=5000
+run cow-file cow-snapshot --set size=1M --set snapshots=2 --set "folder=$work"
+check "cow-file leaves no file" test -z "$(find "$work" -maxdepth 1 -type f -size +900k)"
+run cow-huge cow-snapshot --set size=8M --set snapshots=2 --set thp=on
+run cow-one-cpu cow-snapshot --cpus "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" --set size=1M --set snapshots=2 \
+	--set forker=thread
+expect "a folder that there is not" 3 "give another folder" \
+	"$sd" run cow-snapshot --runs 1 --set size=1M --set folder=/nonexistent --out cow-nowhere
+
+# the build that stands for a compile
+if run jobs kernel-build --set load=jobs --set jobs=12 --set job-memory=1M; then
+	between "jobs: system time" 0.1 "$(value jobs system_ms)" 1000000
+	between "jobs: faults of touched memory" 3072 "$(value jobs build_faults)" 1000000
+fi
+expect "a tree that is none" 77 "no kernel tree" \
+	"$sd" run kernel-build --runs 1 --set "tree=$work" --out build-nowhere
+expect "no compiler" 77 "install make" env PATH=/nonexistent "$sd" run kernel-build --runs 1 --out build-without
+
+# Redis
+expect "no Redis" 77 "install redis-server" env PATH=/nonexistent "$sd" run redis-snapshot --runs 1 --out redis-without
+if run redis redis-snapshot --set instances=2 --set keys=2000 --set requests=20000; then
+	between "redis: snapshots of two servers" 2 "$(value redis snapshots)" 100000
+	check "redis: all is undone" jq -se '.[-1].restored' redis/samples.jsonl
+	between "redis: requests" 1 "$(value redis requests_per_s)" 1000000000
+	# the servers die with the run, and their folder with the next start
+	"$sd" run redis-snapshot --runs 1 --set keys=2000 --set requests=100M --out killed > killed.log 2>&1 &
+	pid=$!
+	for _ in $(seq 200); do
+		pgrep -f "redis-benchmark -s $shm/shootdown-$pid-" > /dev/null && break
+		sleep 0.1
+	done
+	check "a folder while it runs" test -d "$shm/shootdown-$pid-0"
+	kill -KILL "$pid"
+	wait "$pid" 2> /dev/null
+	for _ in $(seq 100); do
+		pgrep -f "$shm/shootdown-$pid-" > /dev/null || break
+		sleep 0.1
+	done
+	check "killed: no server is left" sh -c "! pgrep -f '$shm/[s]hootdown-$pid-'"
+	"$sd" restore > restored 2>&1
+	check "killed: restore removes the folder" test ! -e "$shm/shootdown-$pid-0"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	expect "nobody can run cow-snapshot" 0 "1 pass" setpriv --reuid=65534 --regid=65534 --clear-groups sh -c \
+		"cd \$(mktemp -d) && '$sd' run cow-snapshot --runs 1 --set size=1M --set snapshots=2 --set save=write"
+	if command -v redis-server > /dev/null && command -v redis-benchmark > /dev/null; then
+		expect "nobody can run redis-snapshot" 0 "1 pass" setpriv --reuid=65534 --regid=65534 --clear-groups \
+			sh -c "cd \$(mktemp -d) && '$sd' run redis-snapshot --runs 1 --set keys=2000 --set requests=20000"
+	else
+		skip "nobody can run redis-snapshot" "needs redis-server and redis-tools"
+	fi
+fi
+finish
