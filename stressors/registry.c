@@ -6,9 +6,13 @@
 
 extern const struct stressor cow_snapshot_stressor;
 extern const struct stressor demote_stressor;
+extern const struct stressor dontneed_one_stressor;
+extern const struct stressor dontneed_storm_stressor;
 extern const struct stressor kernel_build_stressor;
 extern const struct stressor migrate_active_stressor;
 extern const struct stressor move_pages_stressor;
+extern const struct stressor mprotect_storm_stressor;
+extern const struct stressor munmap_storm_stressor;
 extern const struct stressor null_stressor;
 extern const struct stressor pageout_stressor;
 extern const struct stressor redis_snapshot_stressor;
@@ -21,6 +25,10 @@ const struct stressor *const all_stressors[] = {
 	&move_pages_stressor,
 	&migrate_active_stressor,
 	&stale_read_stressor,
+	&dontneed_storm_stressor,
+	&dontneed_one_stressor,
+	&munmap_storm_stressor,
+	&mprotect_storm_stressor,
 	&cow_snapshot_stressor,
 	&redis_snapshot_stressor,
 	&kernel_build_stressor,

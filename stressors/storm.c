@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Workers of a storm: their start, the window, and what they say of it. */
+#include "storm.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../lib/clock.h"
+
+#define READER_PAGES  64
+#define BEFORE_US     50000 /* in which the readers' rate before the storm is taken */
+#define LIFE_CHECK    65536 /* turns of a wait between looks whether processes live */
+#define FAULTS_SPARED 8	    /* of other pages than the area's: stack, data */
+
+const char *const storm_modes[] = { "threads", "processes", NULL };
+
+/* ---- what a point asks for ---- */
+
+unsigned int storm_threads(const struct point *point, unsigned int others)
+{
+	unsigned int threads = option_uint(point->parameters, "threads");
+
+	if (threads)
+		return threads;
+	return point->cpu_count > others ? point->cpu_count - others : 0;
+}
+
+struct storm_crowd storm_crowd_of(const struct point *point)
+{
+	unsigned int readers = option_uint(point->parameters, "readers");
+
+	return (struct storm_crowd){
+		.workers = storm_threads(point, readers),
+		.bystanders = readers,
+		.processes = !strcmp(option_string(point->parameters, "mode"), "processes"),
+		.readers = true,
+	};
+}
+
+unsigned int storm_own_cpus(const struct point *point)
+{
+	struct storm_crowd crowd = storm_crowd_of(point);
+
+	return crowd.workers + crowd.bystanders - (crowd.workers > 0);
+}
+
+bool storm_in_target(const struct point *point)
+{
+	(void)point;
+	return true;
+}
+
+bool storm_neighbours(const struct point *point)
+{
+	(void)point;
+	return false;
+}
+
+uint64_t storm_bytes(const struct point *point)
+{
+	return storm_memory_bytes(point, 0, storm_crowd_of(point).workers);
+}
+
+/*
+ * From Linux 7.3. x86: a flush of a mm that other CPUs are named for in mm_cpumask goes
+ * through native_flush_tlb_multi() once, and to each of them that runs the mm
+ * (flush_tlb_mm_range(), should_flush_tlb() in arch/x86/mm/tlb.c). Here all do, to the
+ * last call, unless the machine is busy with something else, or workers sleep: an idle CPU
+ * is lazy, gets no interrupt, and once a second is taken off the mask. Flushes of several
+ * threads at once send as many interrupts as one after the other: the row TLB counts
+ * flush_tlb_func(), also where it finds nothing left to do. A mm of one CPU flushes without
+ * either. Machines that broadcast (INVLPGB) send none.
+ * arm64: the instructions count, whoever runs the mm.
+ */
+unsigned int storm_predict(const struct point *point, struct storm_crowd crowd,
+			   struct storm_cost cost, struct prediction *list)
+{
+	double calls = crowd.workers * cost.calls;
+	unsigned int others = crowd.workers + crowd.bystanders - 1, count = 0;
+	bool awake = crowd.workers == 1 || !cost.sleeps;
+
+	if (!crowd.workers || others >= point->cpu_count)
+		return 0;
+	if (crowd.processes || !others) {
+		list[count++] = (struct prediction){ "flushes", 0 };
+		list[count++] = (struct prediction){ "remote_ipis", 0 };
+	} else if (cost.flushes > 0 && awake) {
+		list[count++] = (struct prediction){ "flushes", calls * cost.flushes };
+		list[count++] = (struct prediction){ "remote_ipis", calls * cost.flushes * others };
+	}
+	if (cost.tlbis > 0)
+		list[count++] = (struct prediction){ "tlbi_broadcast", calls * cost.tlbis };
+	return count;
+}
+
+/* ---- in a worker ---- */
+
+int storm_failed(struct storm_worker *worker, const char *call)
+{
+	worker->slot->error = errno;
+	worker->slot->call = call;
+	return -1;
+}
+
+static int fail_with(struct storm_worker *worker, const char *call, int rc)
+{
+	errno = -rc;
+	return storm_failed(worker, call);
+}
+
+/* Everything that would fault, or map memory, in the window. */
+static int begin_worker(struct storm_worker *worker)
+{
+	struct storm *storm = worker->storm;
+	struct storm_area *area = &worker->area;
+	int rc = storm_area_make(&storm->memory, worker->index, area);
+
+	if (rc)
+		return fail_with(worker, "the mapping of its memory", rc);
+	worker->slot->fill_faults = storm_area_fill(area);
+	worker->visit = 1;
+	return storm->cause->prepare(worker);
+}
+
+static void finish(struct storm *storm)
+{
+	struct storm_shared *shared = storm->shared;
+
+	atomic_fetch_add(&shared->finished, 1);
+	while (atomic_load_explicit(&shared->finished, memory_order_relaxed) < storm->crowd.workers)
+		spin_pause();
+}
+
+static void work(struct storm_worker *worker)
+{
+	struct storm_slot *slot = worker->slot;
+	long faults = storm_faults();
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	slot->start_ns = monotonic_ns();
+	worker->storm->cause->loop(worker);
+	slot->end_ns = monotonic_ns();
+	slot->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	slot->faults = storm_faults() - faults;
+}
+
+static void read_on(struct storm_worker *bystander, const unsigned char *memory)
+{
+	size_t page_bytes = bystander->storm->memory.page_bytes;
+	uint64_t reads = 0;
+
+	for (;;) {
+		for (unsigned int i = 0; i < READER_PAGES; i++)
+			(void)*(const volatile uint64_t *)(memory + i * page_bytes);
+		reads += READER_PAGES;
+		atomic_store_explicit(&bystander->slot->reads, reads, memory_order_relaxed);
+		spin_pause();
+	}
+}
+
+static void stand_by(struct storm_worker *bystander)
+{
+	size_t bytes = READER_PAGES * bystander->storm->memory.page_bytes;
+	unsigned char *memory;
+
+	if (!bystander->storm->crowd.readers) {
+		atomic_fetch_add(&bystander->storm->shared->ready, 1);
+		for (;;)
+			spin_pause();
+	}
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED)
+		storm_failed(bystander, "the mapping of its memory");
+	atomic_fetch_add(&bystander->storm->shared->ready, 1);
+	if (memory != MAP_FAILED)
+		read_on(bystander, memory);
+}
+
+/* The life of everybody but worker 0; the end comes with the process. */
+static _Noreturn void live(struct storm_worker *worker)
+{
+	struct storm *storm = worker->storm;
+
+	if (worker->index >= storm->crowd.workers) {
+		stand_by(worker);
+	} else {
+		begin_worker(worker);
+		atomic_fetch_add(&storm->shared->ready, 1);
+		while (!atomic_load_explicit(&storm->shared->go, memory_order_relaxed))
+			spin_pause();
+		work(worker);
+		finish(storm);
+	}
+	for (;;)
+		pause();
+}
+
+static int pin(struct storm_worker *worker)
+{
+	int rc = task_pin(worker->storm->task->point->cpus[worker->index]);
+
+	return rc ? fail_with(worker, "pinning it to its CPU", rc) : 0;
+}
+
+static _Noreturn void *live_as_thread(void *argument)
+{
+	struct storm_worker *worker = argument;
+
+	if (!pin(worker))
+		live(worker);
+	atomic_fetch_add(&worker->storm->shared->ready, 1);
+	for (;;)
+		pause();
+}
+
+/* ---- start ---- */
+
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+}
+
+/*
+ * In a process that was forked on the control CPU, so that its mm has been there: goes
+ * to the worker's CPU and forks there the one that does the work. Then it sleeps until
+ * that one ends, for its parent to see.
+ */
+static _Noreturn void fork_in_place(struct storm_worker *worker, pid_t parent)
+{
+	pid_t self, pid;
+
+	die_with(parent);
+	if (pin(worker))
+		goto failed;
+	self = getpid();
+	pid = fork();
+	if (!pid) {
+		die_with(self);
+		live(worker);
+	}
+	if (pid > 0) {
+		waitpid(pid, NULL, 0);
+		_exit(1);
+	}
+	storm_failed(worker, "fork()");
+failed:
+	atomic_fetch_add(&worker->storm->shared->ready, 1);
+	for (;;)
+		pause();
+}
+
+static int start_process(struct storm_worker *worker)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (!pid)
+		fork_in_place(worker, self);
+	return pid < 0 ? -errno : 0;
+}
+
+static int start_thread(struct storm_worker *worker)
+{
+	pthread_t thread;
+
+	return -pthread_create(&thread, NULL, live_as_thread, worker);
+}
+
+static int start_others(struct storm *storm)
+{
+	unsigned int all = storm->crowd.workers + storm->crowd.bystanders;
+
+	for (unsigned int i = 1; i < all; i++) {
+		struct storm_worker *worker = &storm->all[i];
+		int rc = storm->crowd.processes ? start_process(worker) : start_thread(worker);
+
+		if (rc)
+			return task_say(storm->task, OUTCOME_BROKEN,
+					"cannot start thread or process %u of %u: %s; give "
+					"fewer, or raise the limit of processes",
+					i, all, strerror(-rc));
+	}
+	return 0;
+}
+
+static int say_dead(struct storm *storm)
+{
+	return task_say(storm->task, OUTCOME_FAIL,
+			"a process of the storm was killed: its memory was not what it wrote");
+}
+
+static bool any_dead(const struct storm *storm)
+{
+	return storm->crowd.processes && waitpid(-1, NULL, WNOHANG) > 0;
+}
+
+static int wait_until_ready(struct storm *storm)
+{
+	unsigned int others = storm->crowd.workers + storm->crowd.bystanders - 1;
+
+	while (atomic_load(&storm->shared->ready) < others) {
+		if (any_dead(storm))
+			return say_dead(storm);
+		usleep(1000);
+	}
+	return 0;
+}
+
+static int check_errors(struct storm *storm)
+{
+	unsigned int all = storm->crowd.workers + storm->crowd.bystanders;
+
+	for (unsigned int i = 0; i < all; i++) {
+		const struct storm_slot *slot = &storm->shared->slots[i];
+
+		if (slot->error)
+			return task_say(storm->task, OUTCOME_BROKEN, "on CPU %u %s failed: %s",
+					storm->task->point->cpus[i], slot->call,
+					strerror(slot->error));
+	}
+	return 0;
+}
+
+static bool is_huge(const struct storm *storm)
+{
+	return storm->memory.unit_bytes > storm->memory.page_bytes;
+}
+
+/*
+ * One fault a huge page when each of its base pages is written, or it is not huge; fewer,
+ * and it is a part of a larger one.
+ */
+static int check_huge(struct storm *storm)
+{
+	long units = storm->memory.area_bytes / storm->memory.unit_bytes;
+
+	for (unsigned int i = 0; is_huge(storm) && i < storm->crowd.workers; i++) {
+		long faults = storm->shared->slots[i].fill_faults;
+
+		if (faults < units || faults > units + units / 20)
+			return task_say(storm->task, OUTCOME_SKIP,
+					"this kernel gives %s huge pages for that memory (%ld "
+					"faults for %ld of %zu KiB): see enabled and shmem_enabled "
+					"in /sys/kernel/mm/transparent_hugepage",
+					faults < units ? "larger" : "no", faults, units,
+					storm->memory.unit_bytes >> 10);
+	}
+	return 0;
+}
+
+struct storm *storm_new(struct task *task, const struct storm_cause *cause,
+			struct storm_crowd crowd)
+{
+	unsigned int all = crowd.workers + crowd.bystanders;
+	struct storm *storm = calloc(1, sizeof(*storm));
+
+	if (!crowd.workers || all > task->point->cpu_count) {
+		free(storm);
+		task_say(task, OUTCOME_SKIP,
+			 "%u threads and %u beside them need as many CPUs, there are %u to use; "
+			 "give fewer",
+			 crowd.workers, crowd.bystanders, task->point->cpu_count);
+		return NULL;
+	}
+	if (storm)
+		storm->all = calloc(all, sizeof(*storm->all));
+	if (!storm || !storm->all) {
+		free(storm);
+		task_say(task, OUTCOME_BROKEN, "no memory");
+		return NULL;
+	}
+	storm->task = task;
+	storm->cause = cause;
+	storm->crowd = crowd;
+	storm->ops = task_uint(task, "ops");
+	storm->memory.file = -1;
+	storm->shared_bytes = sizeof(*storm->shared) + all * sizeof(storm->shared->slots[0]);
+	task->state = storm;
+	return storm;
+}
+
+/* Written here, so that the window does not meet its pages for the first time. */
+static int share_slots(struct storm *storm)
+{
+	unsigned int all = storm->crowd.workers + storm->crowd.bystanders;
+
+	storm->shared = mmap(NULL, storm->shared_bytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (storm->shared == MAP_FAILED)
+		return task_say(storm->task, OUTCOME_BROKEN, "cannot share memory: %s",
+				strerror(errno));
+	for (unsigned int i = 0; i < all; i++)
+		storm->all[i] = (struct storm_worker){
+			.storm = storm,
+			.index = i,
+			.slot = &storm->shared->slots[i],
+		};
+	return 0;
+}
+
+int storm_start(struct storm *storm, size_t unit_bytes, size_t map_bytes)
+{
+	struct task *task = storm->task;
+	int rc;
+
+	if (unit_bytes == task->point->page_bytes && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) &&
+	    errno != EINVAL)
+		return task_say(task, OUTCOME_BROKEN, "cannot turn huge pages off: %s",
+				strerror(errno));
+	rc = storm_memory_open(task, unit_bytes, map_bytes, storm->crowd.workers, &storm->memory);
+	if (!rc)
+		rc = share_slots(storm);
+	if (!rc)
+		rc = start_others(storm);
+	if (rc)
+		return rc;
+	begin_worker(&storm->all[0]);
+	rc = wait_until_ready(storm);
+	if (!rc)
+		rc = check_errors(storm);
+	return rc ? rc : check_huge(storm);
+}
+
+/* ---- the window ---- */
+
+static uint64_t all_reads(const struct storm *storm)
+{
+	uint64_t reads = 0;
+
+	for (unsigned int i = 0; i < storm->crowd.bystanders; i++)
+		reads += atomic_load_explicit(&storm->shared->slots[storm->crowd.workers + i].reads,
+					      memory_order_relaxed);
+	return reads;
+}
+
+/* How fast readers are while nobody storms: the workers spin already. */
+int storm_arm(struct task *task)
+{
+	struct storm *storm = task->state;
+	uint64_t reads, start_ns;
+
+	if (!storm->crowd.readers || !storm->crowd.bystanders)
+		return 0;
+	reads = all_reads(storm);
+	start_ns = monotonic_ns();
+	usleep(BEFORE_US);
+	storm->read_before = all_reads(storm) - reads;
+	storm->read_before_ns = monotonic_ns() - start_ns;
+	if (storm->read_before)
+		return 0;
+	return task_say(task, OUTCOME_BROKEN, "the readers did not read before the storm");
+}
+
+static int wait_for_others(struct storm *storm)
+{
+	for (unsigned int turns = 1; atomic_load(&storm->shared->finished) < storm->crowd.workers;
+	     turns++) {
+		spin_pause();
+		if (turns % LIFE_CHECK == 0 && any_dead(storm))
+			return say_dead(storm);
+	}
+	return 0;
+}
+
+int storm_run(struct task *task)
+{
+	struct storm *storm = task->state;
+	uint64_t reads = all_reads(storm), start_ns = monotonic_ns();
+	int rc;
+
+	atomic_store(&storm->shared->go, true);
+	work(&storm->all[0]);
+	atomic_fetch_add(&storm->shared->finished, 1);
+	rc = wait_for_others(storm);
+	storm->read_within = all_reads(storm) - reads;
+	storm->read_within_ns = monotonic_ns() - start_ns;
+	return rc;
+}
+
+/* ---- what it was ---- */
+
+static void report(struct storm *storm)
+{
+	const struct storm_slot *slots = storm->shared->slots;
+	uint64_t start_ns = slots[0].start_ns, end_ns = slots[0].end_ns, cpu_ns = 0;
+	double ops = (double)storm->ops * storm->crowd.workers;
+
+	for (unsigned int i = 0; i < storm->crowd.workers; i++) {
+		start_ns = slots[i].start_ns < start_ns ? slots[i].start_ns : start_ns;
+		end_ns = slots[i].end_ns > end_ns ? slots[i].end_ns : end_ns;
+		cpu_ns += slots[i].cpu_ns;
+	}
+	task_report(storm->task, "ops_per_s", ops / (end_ns - start_ns) * NS_PER_S);
+	if (cpu_ns)
+		task_report(storm->task, "ops_per_cpu_s", ops / cpu_ns * NS_PER_S);
+	if (storm->read_before)
+		task_report(storm->task, "reader_ratio",
+			    (double)storm->read_within / storm->read_within_ns /
+				    ((double)storm->read_before / storm->read_before_ns));
+}
+
+/* Pages that did not fault again were not away; more faults than units: no huge pages. */
+static int check_faults(struct storm *storm, unsigned int cpu, long faults)
+{
+	const struct storm_memory *memory = &storm->memory;
+	long units = storm->ops * (memory->call_bytes / memory->unit_bytes);
+
+	if (faults < units)
+		return task_say(storm->task, OUTCOME_BROKEN,
+				"only %ld of %ld pages came back by a fault after %s on CPU %u",
+				faults, units, storm->cause->call, cpu);
+	if (is_huge(storm) && faults > units + units / 20 + FAULTS_SPARED)
+		return task_say(storm->task, OUTCOME_BROKEN,
+				"%ld faults for %ld huge pages on CPU %u: not all were huge, give "
+				"a smaller map or free memory",
+				faults, units, cpu);
+	return 0;
+}
+
+int storm_check(struct storm *storm)
+{
+	int rc = check_errors(storm);
+
+	for (unsigned int i = 0; !rc && i < storm->crowd.workers; i++) {
+		const struct storm_slot *slot = &storm->shared->slots[i];
+		unsigned int cpu = storm->task->point->cpus[i];
+
+		if (slot->damaged)
+			rc = task_say(storm->task, OUTCOME_FAIL,
+				      "%llu pages did not hold what they must after %s on CPU %u",
+				      (unsigned long long)slot->damaged, storm->cause->call, cpu);
+		else if (storm->cause->refaults)
+			rc = check_faults(storm, cpu, slot->faults);
+	}
+	return rc;
+}
+
+int storm_verify(struct task *task)
+{
+	int rc = storm_check(task->state);
+
+	if (!rc)
+		report(task->state);
+	return rc;
+}
+
+/* Threads and their areas end with the process, and so do child processes. */
+void storm_teardown(struct task *task)
+{
+	struct storm *storm = task->state;
+
+	storm_memory_close(&storm->memory);
+}

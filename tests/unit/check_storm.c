@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What storms predict, which CPUs they take, and whether their areas tell wrong contents. */
+#include "quiet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../stressors/storm.h"
+
+/*
+ * Worked out by hand. A flush a call, on each other CPU that runs the mm: 4 threads with
+ * 1,000 calls are 4,000 flushes and 12,000 interrupts. A read after the call adds one a
+ * page. mprotect() twice is two.
+ */
+static const struct {
+	const char *stressor, *settings;
+	unsigned int cpus;
+	const char *metric;
+	double value; /* NAN: not predicted */
+} predicted[] = {
+	{ "dontneed-storm", "threads=1 ops=1000", 4, "flushes", 0 },
+	{ "dontneed-storm", "threads=1 ops=1000", 4, "tlbi_broadcast", 1000 },
+	{ "dontneed-storm", "threads=4 ops=1000", 4, "flushes", 4000 },
+	{ "dontneed-storm", "threads=4 ops=1000", 4, "remote_ipis", 12000 },
+	{ "dontneed-storm", "threads=4 ops=1000", 4, "tlbi_broadcast", 4000 },
+	{ "dontneed-storm", "threads=0 ops=1000", 128, "remote_ipis", 16256000 },
+	{ "dontneed-storm", "threads=5 ops=1000", 4, "remote_ipis", NAN },
+	{ "dontneed-storm", "threads=5 ops=1000", 4, "tlbi_broadcast", NAN },
+	{ "dontneed-storm", "threads=0 readers=1 ops=1000", 4, "flushes", 3000 },
+	{ "dontneed-storm", "threads=0 readers=1 ops=1000", 4, "remote_ipis", 9000 },
+	{ "dontneed-storm", "threads=1 readers=3 ops=10", 4, "remote_ipis", 30 },
+	{ "dontneed-storm", "readers=4 ops=10", 4, "flushes", NAN },
+	{ "dontneed-storm", "mode=processes ops=1000", 16, "remote_ipis", 0 },
+	{ "dontneed-storm", "mode=processes ops=1000", 16, "flushes", 0 },
+	{ "dontneed-storm", "mode=processes ops=1000", 16, "tlbi_broadcast", 16000 },
+	{ "dontneed-storm", "threads=2 ops=10 pages=64", 4, "flushes", 20 },
+	{ "dontneed-storm", "threads=2 ops=10 pages=64", 4, "tlbi_broadcast", NAN },
+	{ "dontneed-storm", "threads=2 ops=10 pages=100000", 4, "flushes", NAN },
+	{ "dontneed-storm", "threads=2 ops=10 check=reread", 4, "flushes", 40 },
+	{ "dontneed-storm", "threads=2 ops=10 check=reread pages=3", 4, "flushes", 80 },
+	{ "dontneed-storm", "threads=2 ops=10 check=reread sharing=shared", 4, "flushes", NAN },
+	{ "dontneed-storm", "threads=2 ops=10 check=reread huge=pmd pages=512", 4, "flushes", NAN },
+	{ "dontneed-storm", "threads=2 ops=10 sharing=shared", 4, "flushes", NAN },
+	{ "dontneed-storm", "threads=1 readers=1 ops=10 sharing=shared", 4, "flushes", 10 },
+	{ "dontneed-storm", "threads=1 readers=1 ops=10 sharing=shared folder=/", 4, "flushes",
+	  NAN },
+	{ "dontneed-storm", "threads=2 ops=10 huge=64k pages=16", 4, "flushes", 20 },
+	{ "dontneed-one", "threads=1 ops=1000", 4, "remote_ipis", 0 },
+	{ "dontneed-one", "threads=4 ops=1000", 4, "flushes", 1000 },
+	{ "dontneed-one", "threads=4 ops=1000", 4, "remote_ipis", 3000 },
+	{ "dontneed-one", "threads=4 ops=1000", 4, "tlbi_broadcast", 1000 },
+	{ "munmap-storm", "threads=1 readers=2 ops=10", 4, "remote_ipis", 20 },
+	{ "munmap-storm", "threads=2 ops=10", 4, "remote_ipis", NAN },
+	{ "munmap-storm", "threads=2 ops=10", 4, "flushes", NAN },
+	{ "munmap-storm", "threads=2 ops=10", 4, "tlbi_broadcast", 20 },
+	{ "munmap-storm", "threads=2 ops=10 mode=processes", 4, "flushes", 0 },
+	{ "mprotect-storm", "threads=1 readers=2 ops=10", 4, "flushes", 20 },
+	{ "mprotect-storm", "threads=1 readers=2 ops=10", 4, "remote_ipis", 40 },
+	{ "mprotect-storm", "threads=2 ops=10", 4, "remote_ipis", NAN },
+	{ "mprotect-storm", "threads=1 readers=1 ops=10 sharing=shared", 4, "flushes", NAN },
+};
+
+static struct option_values *set_words(const struct stressor *stressor, const char *words)
+{
+	struct option_values *values = options_new(stressor->options);
+	char *text = strdup(words), *rest = text, *word, *equals;
+
+	while ((word = strsep(&rest, " "))) {
+		equals = strchr(word, '=');
+		*equals = '\0';
+		ck_assert_int_eq(options_set(values, "test", word, equals + 1, quiet_log()), 0);
+	}
+	free(text);
+	return values;
+}
+
+START_TEST(counts_are_predicted)
+{
+	const struct stressor *stressor = stressor_find(predicted[_i].stressor);
+	struct option_values *values = set_words(stressor, predicted[_i].settings);
+	struct point point = {
+		.stressor = stressor,
+		.parameters = values,
+		.cpu_count = predicted[_i].cpus,
+		.page_bytes = 4096,
+	};
+	struct prediction list[PREDICTION_MAX];
+	unsigned int count = stressor->predict(&point, list);
+	double found = NAN;
+
+	for (unsigned int i = 0; i < count; i++)
+		if (!strcmp(list[i].metric, predicted[_i].metric))
+			found = list[i].value;
+	if (isnan(predicted[_i].value))
+		ck_assert(isnan(found));
+	else
+		ck_assert_double_eq(found, predicted[_i].value);
+	options_free(values);
+}
+END_TEST
+
+static const struct {
+	const char *stressor, *settings;
+	unsigned int cpus, own;
+} taken[] = {
+	{ "dontneed-storm", "threads=0", 8, 7 },
+	{ "dontneed-storm", "threads=3", 8, 2 },
+	{ "dontneed-storm", "threads=3 readers=2", 8, 4 },
+	{ "dontneed-storm", "readers=2", 8, 7 },
+	{ "dontneed-storm", "threads=16", 8, 15 },
+	{ "dontneed-storm", "readers=9", 8, 9 },
+	{ "dontneed-one", "threads=1", 8, 0 },
+	{ "dontneed-one", "threads=0", 8, 7 },
+	{ "munmap-storm", "threads=2 mode=processes", 8, 1 },
+};
+
+START_TEST(own_cpus_are_those_behind_the_first)
+{
+	const struct stressor *stressor = stressor_find(taken[_i].stressor);
+	struct option_values *values = set_words(stressor, taken[_i].settings);
+	struct point point = {
+		.stressor = stressor,
+		.parameters = values,
+		.cpu_count = taken[_i].cpus,
+	};
+
+	ck_assert_uint_eq(stressor->own_cpus(&point), taken[_i].own);
+	options_free(values);
+}
+END_TEST
+
+/* An area of 8 pages, two of them a call. */
+static struct storm_memory memory_of_calls(bool shared)
+{
+	size_t page_bytes = sysconf(_SC_PAGESIZE);
+
+	return (struct storm_memory){
+		.page_bytes = page_bytes,
+		.unit_bytes = page_bytes,
+		.call_bytes = 2 * page_bytes,
+		.area_bytes = 8 * page_bytes,
+		.shared = shared,
+		.file = -1,
+	};
+}
+
+START_TEST(a_page_that_was_not_discarded_is_found)
+{
+	struct storm_memory memory = memory_of_calls(false);
+	struct storm_area area;
+
+	ck_assert_int_eq(storm_area_make(&memory, 0, &area), 0);
+	ck_assert_int_ge(storm_area_fill(&area), 8);
+	ck_assert_int_eq(madvise(area.base, memory.area_bytes, MADV_DONTNEED), 0);
+	for (uint64_t visit = 1; visit < 4; visit++) {
+		uint64_t expected = storm_expected(&memory, visit, false);
+
+		ck_assert_uint_eq(storm_area_write(&memory, area.base, visit, expected), 0);
+		ck_assert_int_eq(madvise(area.base, memory.call_bytes, MADV_DONTNEED), 0);
+	}
+	/* one of the call's two pages stays */
+	ck_assert_uint_eq(storm_area_write(&memory, area.base, 4, 0), 0);
+	ck_assert_int_eq(madvise(area.base, memory.page_bytes, MADV_DONTNEED), 0);
+	ck_assert_uint_eq(storm_area_write(&memory, area.base, 5, 0), 1);
+}
+END_TEST
+
+START_TEST(a_shared_page_that_lost_a_write_is_found)
+{
+	struct storm_memory memory = memory_of_calls(true);
+	struct storm_area area;
+
+	ck_assert_int_eq(storm_area_make(&memory, 0, &area), 0);
+	ck_assert_int_ge(storm_area_fill(&area), 8);
+	for (uint64_t visit = 1; visit < 4; visit++) {
+		uint64_t expected = storm_expected(&memory, visit, true);
+
+		ck_assert_uint_eq(storm_area_write(&memory, area.base, visit, expected), 0);
+		ck_assert_int_eq(madvise(area.base, memory.call_bytes, MADV_DONTNEED), 0);
+	}
+	/* the last write to the first page undone */
+	((volatile uint64_t *)area.base)[1] = 1;
+	ck_assert_uint_eq(storm_area_write(&memory, area.base, 4, storm_expected(&memory, 4, true)),
+			  1);
+}
+END_TEST
+
+START_TEST(an_area_is_between_guards_and_comes_back_to_its_place)
+{
+	struct storm_memory memory = memory_of_calls(false);
+	struct storm_area area;
+	unsigned char seen;
+
+	ck_assert_int_eq(storm_area_make(&memory, 0, &area), 0);
+	/* a page that is only reserved is there, and not in memory */
+	ck_assert_int_eq(mincore(area.base - memory.page_bytes, memory.page_bytes, &seen), 0);
+	ck_assert_int_eq(seen & 1, 0);
+	ck_assert_int_eq(mincore(area.base + memory.area_bytes, memory.page_bytes, &seen), 0);
+	storm_area_fill(&area);
+	ck_assert_int_eq(storm_area_map(&area), -EEXIST);
+	ck_assert_int_eq(munmap(area.base, memory.area_bytes), 0);
+	ck_assert_int_eq(storm_area_map(&area), 0);
+	ck_assert_uint_eq(storm_area_write(&memory, area.base, 1, 0), 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("storm");
+
+	tcase_add_loop_test(tests, counts_are_predicted, 0,
+			    sizeof(predicted) / sizeof(predicted[0]));
+	tcase_add_loop_test(tests, own_cpus_are_those_behind_the_first, 0,
+			    sizeof(taken) / sizeof(taken[0]));
+	tcase_add_test(tests, a_page_that_was_not_discarded_is_found);
+	tcase_add_test(tests, a_shared_page_that_lost_a_write_is_found);
+	tcase_add_test(tests, an_area_is_between_guards_and_comes_back_to_its_place);
+	return run_suite("storm", tests);
+}
