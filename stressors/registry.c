@@ -16,6 +16,7 @@ extern const struct stressor munmap_storm_stressor;
 extern const struct stressor null_stressor;
 extern const struct stressor pageout_stressor;
 extern const struct stressor redis_snapshot_stressor;
+extern const struct stressor stale_hop_stressor;
 extern const struct stressor stale_read_stressor;
 
 const struct stressor *const all_stressors[] = {
@@ -25,6 +26,7 @@ const struct stressor *const all_stressors[] = {
 	&move_pages_stressor,
 	&migrate_active_stressor,
 	&stale_read_stressor,
+	&stale_hop_stressor,
 	&dontneed_storm_stressor,
 	&dontneed_one_stressor,
 	&munmap_storm_stressor,

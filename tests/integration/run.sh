@@ -47,6 +47,24 @@ cut_short() {
 cut_short stopped-by-INT INT 130
 cut_short stopped-by-TERM TERM 143
 
+# each local case of the stale-TLB check has its effect, and finds nothing on a kernel that is in use
+if [ "$(nproc)" -gt 1 ]; then
+	expect "stale-hop" 0 "1 pass" "$sd" run stale-hop --runs 1 --set subjects=2 --set hops=4 --out hops
+	check "every case that was played reports" jq -se \
+		'([.[] | select(.metric == "cases").value][0]) as $n | $n >= 10 and
+		 ([.[] | select(.metric // "" | startswith("stale_") and . != "stale_accesses") | select(has("value"))] | length == $n)' \
+		hops/samples.jsonl
+	expect "one case" 0 "1 pass" "$sd" run stale-hop --runs 1 --set case=dontneed --set hops=1 --set subjects=1 --out one
+	check "reports its own number only" jq -se \
+		'[.[] | select(.metric // "" | startswith("stale_")) | select(has("value")).metric] == ["stale_accesses", "stale_dontneed"]' \
+		one/samples.jsonl
+	nodes=$(ls -d /sys/devices/system/node/node[0-9]* 2> /dev/null | wc -l)
+	[ "$nodes" -gt 1 ] || expect "a case that cannot be played" 77 "two NUMA nodes" \
+		"$sd" run stale-hop --runs 1 --set case=migrate
+else
+	skip "stale-hop" "needs two CPUs"
+fi
+
 # a worker that dies: the children of the run are neighbours, target, driver
 "$sd" run null --runs 1 --set pages=64 --set window=20s --out crash > crash.log 2>&1 &
 pid=$!
