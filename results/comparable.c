@@ -11,7 +11,7 @@
 
 /* What may be allowed besides the facts, and how comparable_names counts them all. */
 enum {
-	ALLOW_PLAN = 8,
+	ALLOW_PLAN = 9,
 	ALLOW_VERSION,
 	ALLOW_ALL,
 };
@@ -22,6 +22,7 @@ const char *const comparable_names[] = {
 	"cpus",
 	"memory",
 	"config",
+	"instruments",
 	"accel",
 	"emulation",
 	"arguments",
@@ -46,6 +47,8 @@ static const struct fact {
 	{ "memory of the guest", "guest", "memory", "run both with the same --numa and --cxl" },
 	{ "configuration of the kernel", "guest", "config", "build both with the same --config",
 	  true },
+	{ "instrument of the kernel", "guest", "instruments",
+	  "build both with the same --instrument" },
 	{ "accelerator of the guest", "guest", "accel", "run both with the same --accel" },
 	{ "emulated time", "guest", "emulated_time", "run both in guests or both on hardware" },
 	{ "kernel arguments", "guest", "arguments", "run both with the same --append", true },
@@ -68,8 +71,8 @@ int allowance_add(struct allowance *allowance, const char *const *names, struct 
 			log_error(
 				log,
 				"--allow %s: there is no such fact%s%s%s; what may differ is arch, "
-				"page-size, cpus, memory, config, accel, emulation, arguments, plan, "
-				"stressor-version, or all",
+				"page-size, cpus, memory, config, instruments, accel, emulation, "
+				"arguments, plan, stressor-version, or all",
 				*names, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 				nearest ? "\"?" : "");
 			return -EINVAL;

@@ -16,7 +16,7 @@
  *
  * machine.json: {"schema":"shootdown-machine","version":1,"host":NAME,"arch":"x86_64",
  *   "page_size":4096,"kernel":{"release":..,"version":..},"cpus":{"online":N,"used":N},"cpu_model":..,"nodes":N,
- *   "memory_bytes":N,"guest":null|{"host":NAME,"emulator":..,"accel":"tcg"|"kvm",
+ *   "memory_bytes":N,"guest":null|{"host":NAME,"emulator":..,"accel":"tcg"|"icount"|"kvm",
  *   "emulated_time":BOOL},
  *   "arm":null|NAME,"boot":null|K,"cmdline":...}
  * plan.json: {"schema":"shootdown-plan","version":1,"seed":S,"repetitions":R,"duration_s":D|0,

@@ -143,6 +143,7 @@ static int take_test(const struct reference *reference, const json_t *json,
 	test->parameters = json_object_get(json, "parameters");
 	test->note = json_string_value(json_object_get(json, "note"));
 	test->sweep = json_string_value(json_object_get(json, "sweep"));
+	test->sweep_within_cpus = json_is_true(json_object_get(json, "sweep_within_cpus"));
 	steps = test->sweep ? need_list(test->parameters, test->sweep, missing) : NULL;
 	test->step_count = json_array_size(steps) ? json_array_size(steps) : 1;
 	test->numa = json_string_value(json_object_get(json_object_get(json, "guest"), "numa"));

@@ -6,14 +6,16 @@
  * {"schema":"shootdown-reference","version":1,"series":..,"source":..,"statistic":"mean",["runs":N,]
  *  "arch":..,"arms":[BASELINE,..],
  *  "tests":[{"test":"1","title":..,"stressor":..,"parameters":{..},"scaled":"pages","active_cpus":N,"tolerance":T,
- *    ["sweep":PARAMETER,] ["note":TEXT,] ["guest":{"numa":SPEC,"cxl":SIZE},]
+ *    ["sweep":PARAMETER,"sweep_within_cpus":BOOL,] ["note":TEXT,]
+ * ["guest":{"numa":SPEC,"cxl":SIZE},]
  *    ["rules":[{"metric":..,"arm":..,["steps":[VALUE,..],] "at_least":R or
  * "at_most":R,"why":TEXT}],] "platforms":[{"name":..,"cpus":N,
  *      "metrics":[{"name":..,"unit":..,"better":..,["values":{ARM:V,..},] ["change":TEXT]}]}]}]}
  *
  * A test may sweep one parameter, whose value is then a list, and each V a list as long: one
  * step each. Its platform's number of CPUs is what a guest gets by default, and its values are
- * shown whatever the guest has. A metric without values is one that was not published, or only
+ * shown whatever the guest has. With "sweep_within_cpus" steps above the guest's number
+ * of CPUs are left out. A metric without values is one that was not published, or only
  * as a change. A rule says what an arm must do whatever was published: its metric is at
  * least, or at most, R times the baseline's.
  */
@@ -21,6 +23,7 @@
 #define SHOOTDOWN_REFERENCE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../lib/log.h"
@@ -52,6 +55,7 @@ struct reference_test {
 	const char *scaled;	  /* the parameter that --scale multiplies */
 	const char *sweep;	  /* the parameter that has a list; NULL: none */
 	size_t step_count;	  /* of that list; 1 without */
+	bool sweep_within_cpus;	  /* a step needs as many CPUs */
 	const char *note;	  /* printed below the table; NULL: none */
 	struct reference_rule *rules;
 	size_t rule_count;

@@ -197,7 +197,7 @@ static const struct compared_point *point_of_step(const struct entry *entry, siz
 
 /*
  * Rows: the metrics that were published for this test on any platform, so that
- * an unpublished number of CPUs has them too; for each step of a sweep.
+ * an unpublished number of CPUs has them too; for each step of a sweep that was run.
  */
 static int make_rows(const struct reproduction *reproduction, struct entry *entry)
 {
@@ -208,6 +208,8 @@ static int make_rows(const struct reproduction *reproduction, struct entry *entr
 	for (size_t step = 0; step < entry->test->step_count; step++) {
 		const struct compared_point *point = point_of_step(entry, step);
 
+		if (!point && entry->test->sweep)
+			continue;
 		for (size_t i = 0; !ret && i < any->metric_count; i++) {
 			const char *name = any->metrics[i].name;
 

@@ -23,9 +23,11 @@ int storm_dontneed_prepare(struct storm_worker *worker)
  * in mm/memory.c), and again at the end when another thread gathers at the same time
  * (mm_tlb_flush_nested()), which depends on timing.
  *
- * arm64: one instruction for one page, or for the whole mm when threads gather at once
- * (tlb_flush() in arch/arm64/include/asm/tlb.h); how many for several pages depends on
- * what the CPU can do (FEAT_TLBIRANGE).
+ * arm64 has no MMU_GATHER_MERGE_VMAS, so there tlb_end_vma() flushes each vma, and
+ * tlb_finish_mmu() only what is left: nothing, or the whole mm when another thread gathers at
+ * the same time. That makes one instruction for one page, or two. In an emulated guest it is
+ * always two: the emulator hands over to the next CPU at a broadcast TLBI, amid the gathering.
+ * How many there are for several pages depends on what the CPU can do (FEAT_TLBIRANGE).
  */
 struct storm_cost storm_dontneed_cost(const struct point *point, struct storm_crowd crowd)
 {
@@ -36,6 +38,6 @@ struct storm_cost storm_dontneed_cost(const struct point *point, struct storm_cr
 	return (struct storm_cost){
 		.calls = option_uint(point->parameters, "ops"),
 		.flushes = known && pages <= GATHERED_PAGES,
-		.tlbis = known && pages == 1,
+		.tlbis = known && pages == 1 && (crowd.workers == 1 || crowd.processes),
 	};
 }

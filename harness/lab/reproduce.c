@@ -70,16 +70,20 @@ static int worse(int one, int other)
 	return EXIT_DONE;
 }
 
-/* "threads=1,4,8": all steps of the sweep; a fresh string. */
-static char *sweep_of(const char *name, const json_t *values)
+/* "threads=1,4,8": the steps of the sweep that a guest has CPUs for; a fresh string. */
+static char *sweep_of(const struct reference_test *test, const char *name, const json_t *values,
+		      unsigned int cpus)
 {
 	char *setting = format_string("%s=", name);
 	const json_t *value;
 	size_t i;
 
 	json_array_foreach(values, i, value) {
-		char *longer = NULL, *text = json_dumps(value, JSON_ENCODE_ANY);
+		char *longer = NULL, *text;
 
+		if (test->sweep_within_cpus && json_integer_value(value) > cpus)
+			continue;
+		text = json_dumps(value, JSON_ENCODE_ANY);
 		if (setting && text)
 			longer = format_string("%s%s%s", setting, i ? "," : "", text);
 		free(text);
@@ -91,12 +95,12 @@ static char *sweep_of(const char *name, const json_t *values)
 
 /* "pages=4096": a parameter of the test at the size asked for; a fresh string. */
 static char *setting_of(const struct job *job, const struct reference_test *test, const char *name,
-			const json_t *value)
+			const json_t *value, unsigned int cpus)
 {
 	char *text, *setting;
 
 	if (json_is_array(value))
-		return sweep_of(name, value);
+		return sweep_of(test, name, value, cpus);
 	if (!strcmp(name, test->scaled)) {
 		long long scaled = llround((double)json_integer_value(value) * job->scale);
 
@@ -110,7 +114,8 @@ static char *setting_of(const struct job *job, const struct reference_test *test
 	return setting;
 }
 
-static int plan_test(const struct job *job, const struct reference_test *test, struct plan **plan)
+static int plan_test(const struct job *job, const struct reference_test *test, unsigned int cpus,
+		     struct plan **plan)
 {
 	size_t count = json_object_size(test->parameters), used = 0;
 	char **settings = calloc(count + 1, sizeof(*settings));
@@ -129,7 +134,7 @@ static int plan_test(const struct job *job, const struct reference_test *test, s
 	json_object_foreach((json_t *)test->parameters, name, value) {
 		if (ret)
 			break;
-		settings[used] = setting_of(job, test, name, value);
+		settings[used] = setting_of(job, test, name, value, cpus);
 		ret = settings[used++] ? 0 : -ENOMEM;
 	}
 	if (!ret)
@@ -225,7 +230,7 @@ static int run_test(struct job *job, const struct reference_test *test, unsigned
 		free(out);
 		return ret < 0 ? ret : 0;
 	}
-	ret = plan_test(job, test, &plan);
+	ret = plan_test(job, test, cpus, &plan);
 	if (ret)
 		goto free_out;
 	lab_ab_request_from(job->values, &request);

@@ -483,7 +483,7 @@ static struct reference *swept(void)
 	return reference;
 }
 
-/* Each step has its published number; a step that was not measured has nothing more. */
+/* Each step that was run has its published number beside it. */
 START_TEST(sweep_side_by_side)
 {
 	struct reference *reference = swept();
@@ -493,9 +493,7 @@ START_TEST(sweep_side_by_side)
 	ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], 16, comparison), 0);
 	ck_assert_uint_eq(reproduction_differing(reproduction), 0);
 	ck_assert_int_eq(render(reproduction_table(reproduction), NULL, "markdown", out), 0);
-	ck_contains(printed(),
-		    "| 1 pageout pages=1024 | 16 | remote_ipis | patched | 10, -90.0% (10x) "
-		    "| - | - | - |");
+	ck_assert_ptr_null(strstr(printed(), "pages=1024"));
 	ck_contains(printed(),
 		    "| 1 pageout pages=4096 | 16 | remote_ipis | baseline | 400 | 61,440 | "
 		    "61,440 +/- 10 | agrees |");

@@ -24,7 +24,7 @@ static const struct {
 	{ "dontneed-storm", "threads=1 ops=1000", 4, "tlbi_broadcast", 1000 },
 	{ "dontneed-storm", "threads=4 ops=1000", 4, "flushes", 4000 },
 	{ "dontneed-storm", "threads=4 ops=1000", 4, "remote_ipis", 12000 },
-	{ "dontneed-storm", "threads=4 ops=1000", 4, "tlbi_broadcast", 4000 },
+	{ "dontneed-storm", "threads=4 ops=1000", 4, "tlbi_broadcast", NAN },
 	{ "dontneed-storm", "threads=0 ops=1000", 128, "remote_ipis", 16256000 },
 	{ "dontneed-storm", "threads=5 ops=1000", 4, "remote_ipis", NAN },
 	{ "dontneed-storm", "threads=5 ops=1000", 4, "tlbi_broadcast", NAN },
