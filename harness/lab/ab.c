@@ -20,6 +20,7 @@
 #include "image.h"
 #include "lab.h"
 #include "prepare.h"
+#include "program.h"
 
 #define SIDE_BY_SIDE_MAX 2
 #define STEP_TIMEOUT_NS	 (600ULL * 1000000000)
@@ -41,6 +42,7 @@ struct ab {
 	struct lab_setup setup;
 	struct lab_prepared prepared;
 	struct lab_emulator emulator;
+	char *program;
 	char *initramfs;
 	char *out;
 	struct lab_memory memory;
@@ -143,7 +145,7 @@ static json_t *describe_arm(const struct lab_arm *arm, const struct lab_kernel *
 {
 	json_t *patches = json_array(), *row;
 
-	for (unsigned int i = 0; i < arm->patch_count; i++)
+	for (unsigned int i = arm->instrument_count; i < arm->patch_count; i++)
 		json_array_append_new(patches, json_pack("{s:s,s:b}", "file", arm->patches[i].path,
 							 "undo", arm->patches[i].reverse));
 	row = json_pack("{s:s,s:o,s:s?,s:s?,s:s?}", "name", arm->name, "patches", patches,
@@ -171,12 +173,13 @@ static int write_lab_json(struct ab *ab, const char *outcome)
 		json_array_append_new(order, json_pack("[s,i]", series->arms[ab->order[i].arm].name,
 						       (int)ab->order[i].number));
 	facts = json_pack(
-		"{s:s,s:i,s:s,s:s,s:s?,s:o,s:i,s:I,s:s?,s:s,s:s,s:i,s:i,s:I,s:o,s:O,s:s?,s:I}",
+		"{s:s,s:i,s:s,s:s,s:s?,s:s?,s:o,s:i,s:I,s:s?,s:s,s:s,s:i,s:i,s:I,s:o,s:O,s:s?,s:I}",
 		"schema", "shootdown-lab", "version", 1, "series", series->name, "arch",
-		series->arch->name, "source", ab->prepared.source.identity, "arms", arms, "cpus",
-		(int)ab->request->cpus, "memory_bytes", (json_int_t)ab->memory.ram_bytes, "layout",
-		ab->layout, "emulator", ab->emulator.version, "accel", ab->emulator.accel,
-		"side_by_side", (int)ab->slot_count, "boots_each", (int)ab->request->boots, "seed",
+		series->arch->name, "source", ab->prepared.source.identity, "instruments",
+		ab->prepared.instruments.names, "arms", arms, "cpus", (int)ab->request->cpus,
+		"memory_bytes", (json_int_t)ab->memory.ram_bytes, "layout", ab->layout, "emulator",
+		ab->emulator.version, "accel", ab->emulator.accel, "side_by_side",
+		(int)ab->slot_count, "boots_each", (int)ab->request->boots, "seed",
 		(json_int_t)ab->request->seed, "order", order, "boots", ab->boots, "outcome",
 		outcome, "started", (json_int_t)ab->started);
 	text = facts ? json_dumps(facts, JSON_INDENT(1)) : NULL;
@@ -198,6 +201,7 @@ static struct lab_guest make_guest(const struct ab *ab, unsigned int arm)
 				   .emulator = ab->emulator.path,
 				   .image = kernel->image ? kernel->image : "IMAGE",
 				   .initramfs = ab->initramfs ? ab->initramfs : "INITRAMFS",
+				   .instrument_arguments = ab->prepared.instruments.arguments,
 				   .arm_arguments = ab->prepared.series.arms[arm].arguments,
 				   .arguments = ab->request->kernel_arguments,
 				   .accel = ab->emulator.accel,
@@ -214,11 +218,12 @@ static json_t *make_job(const struct ab *ab, const struct ab_boot *which)
 	struct utsname host;
 
 	uname(&host);
-	return json_pack("{s:s,s:O,s:s,s:i,s:{s:s,s:o,s:s,s:b,s:s?,s:s*,s:s}}", "kind", "plan",
+	return json_pack("{s:s,s:O,s:s,s:i,s:{s:s,s:o,s:s,s:b,s:s?,s:s?,s:s*,s:s}}", "kind", "plan",
 			 "plan", ab->plan, "arm", ab->prepared.series.arms[which->arm].name, "boot",
 			 (int)which->number, "guest", "host", host.nodename, "emulator",
 			 json_sprintf("QEMU %s", ab->emulator.version), "accel", ab->emulator.accel,
-			 "emulated_time", emulated, "memory", ab->layout, "config",
+			 "emulated_time", emulated, "memory", ab->layout, "instruments",
+			 ab->prepared.instruments.names, "config",
 			 ab->prepared.series.arms[which->arm].image ? NULL : ab->options_key,
 			 "arguments",
 			 ab->request->kernel_arguments ? ab->request->kernel_arguments : "");
@@ -247,6 +252,7 @@ static int start_boot(struct ab *ab, struct slot *slot)
 		.guest = make_guest(ab, slot->which.arm),
 		.kernel = &ab->prepared.kernels[slot->which.arm],
 		.emulator_version = ab->emulator.version,
+		.instruments = ab->prepared.instruments.names,
 		.folder = slot->folder,
 		.arm = ab->prepared.series.arms[slot->which.arm].name,
 		.number = slot->which.number,
@@ -379,6 +385,7 @@ static void set_up(struct ab *ab, const struct lab_ab_request *request, struct l
 					.arms = request->arms,
 					.source = request->source,
 					.configs = request->configs,
+					.instruments = request->instruments,
 					.arch = request->arch,
 					.cache = request->cache,
 					.jobs = request->jobs,
@@ -422,21 +429,24 @@ static int check_request(struct ab *ab)
 	rc = guest_emulator(ab->prepared.series.arch, request->accel ? request->accel : "auto",
 			    request->cpus, ab->prepared.cache, ab->log, &ab->emulator);
 	if (!rc)
+		rc = guest_program(request->program, ab->prepared.series.arch, ab->log,
+				   &ab->program);
+	if (!rc)
 		ab->slot_count = side_by_side(ab);
 	return rc;
 }
 
 static int make_kernels(struct ab *ab)
 {
-	int rc = 0;
+	int rc = prepare_instruments(&ab->prepared, ab->log);
 
 	for (unsigned int i = 0; !rc && i < ab->prepared.series.arm_count; i++)
 		rc = prepare_check(&ab->prepared, i, ab->log);
 	for (unsigned int i = 0; !rc && i < ab->prepared.series.arm_count; i++)
 		rc = prepare_kernel(&ab->prepared, i, ab->log);
 	if (!rc)
-		rc = image_initramfs(ab->prepared.cache, NULL, NULL, ab->prepared.series.arch,
-				     ab->log, &ab->initramfs);
+		rc = image_initramfs(ab->prepared.cache, ab->program, NULL,
+				     ab->prepared.series.arch, ab->log, &ab->initramfs);
 	return rc;
 }
 
@@ -446,6 +456,7 @@ static void release(struct ab *ab)
 	guest_emulator_release(&ab->emulator);
 	lab_memory_release(&ab->memory);
 	free(ab->layout);
+	free(ab->program);
 	free(ab->initramfs);
 	free(ab->out);
 	free(ab->order);

@@ -10,7 +10,7 @@
 #include "lab.h"
 
 const char *const lab_arch_choices[] = { "x86_64", "arm64", NULL };
-const char *const lab_accel_choices[] = { "auto", "kvm", "tcg", NULL };
+const char *const lab_accel_choices[] = { "auto", "kvm", "tcg", "icount", NULL };
 
 static const char *const x86_libraries[] = { "/lib/x86_64-linux-gnu",
 					     "/usr/lib/x86_64-linux-gnu",

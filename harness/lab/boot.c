@@ -510,13 +510,14 @@ static json_t *describe(const struct boot *boot)
 	for (char **argument = boot->command; *argument; argument++)
 		json_array_append_new(command, json_string(*argument));
 	facts = json_pack(
-		"{s:s,s:i,s:o,s:i,s:s,s:o,s:o,s:o,s:{s:o,s:s,s:s},s:o,s:s,s:o,s:o,s:o,s:f}",
+		"{s:s,s:i,s:o,s:i,s:s,s:o,s:o,s:o,s:{s:o,s:s,s:s},s:o,s:o,s:s,s:o,s:o,s:o,s:f}",
 		"schema", "shootdown-boot", "version", 1, "arm", text_or_null(request->arm), "boot",
 		(int)request->number, "outcome", outcome_name(result->outcome), "failure",
 		text_or_null(result->failure), "detail", text_or_null(result->detail), "exit_code",
 		result->exit_code < 0 ? json_null() : json_integer(result->exit_code), "kernel",
 		"key", text_or_null(request->kernel->key), "release", request->kernel->release,
-		"version", request->kernel->version, "emulator",
+		"version", request->kernel->version, "instruments",
+		text_or_null(request->instruments), "emulator",
 		text_or_null(request->emulator_version), "accel", request->guest.accel, "memory",
 		text_or_null(memory), "command", command, "hello_s",
 		result->hello_s < 0 ? json_null() : json_real(result->hello_s), "total_s",

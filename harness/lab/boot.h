@@ -20,7 +20,7 @@
  * anything) and boot.json:
  *   {"schema":"shootdown-boot","version":1,"arm":NAME,"boot":K,"outcome":O,
  *    "failure":null|NAME,"detail":null|TEXT,"exit_code":N|null,"kernel":{"key","release","version"},
- *    "emulator":V,"accel":A,"memory":null|TEXT,"command":[..],"hello_s":T|null,"total_s":T}
+ *    "instruments":null|NAMES,"emulator":V,"accel":A,"memory":null|TEXT,"command":[..],"hello_s":T|null,"total_s":T}
  */
 #ifndef SHOOTDOWN_BOOT_H
 #define SHOOTDOWN_BOOT_H
@@ -37,7 +37,8 @@ struct boot_request {
 	struct lab_guest guest; /* without console_path and channel */
 	const struct lab_kernel *kernel;
 	const char *emulator_version;
-	const char *folder; /* made; must not exist or be empty */
+	const char *instruments; /* names, for boot.json; NULL: none */
+	const char *folder;	 /* made; must not exist or be empty */
 	const char *arm;
 	unsigned int number;	   /* from 1 */
 	json_t *job;		   /* borrowed */

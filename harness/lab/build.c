@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Builds kernels into the cache. */
-#include "build.h"
+#include "build_private.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,27 +14,8 @@
 #include "../../lib/data.h"
 #include "../../lib/fs.h"
 #include "../../lib/spawn.h"
-#include "cache.h"
-#include "tree.h"
 
 #define TAIL_LINES 15
-
-/* One build under way. */
-struct build {
-	const struct build_request *request;
-	struct log *log;
-	struct work_tree tree;
-	char key[CONTENT_KEY_SIZE];
-	char *fragments; /* all option text */
-	char *compiler;	 /* first line of its --version */
-	char *cc;	 /* CC= */
-	char *log_path;
-	char *phase;
-	uint64_t expected; /* objects; 0: unknown */
-	size_t counted_to; /* how far log_path was counted */
-	uint64_t objects;
-	double started_s;
-};
 
 static double now_s(void)
 {
@@ -151,7 +132,7 @@ static int count_objects(void *context)
 }
 
 /* Runs make in the work tree; its output goes to the log. */
-static int run_make(struct build *build, const char *target, const char *jobs, bool count)
+int build_make(struct build *build, const char *target, const char *jobs, bool count)
 {
 	const struct lab_arch *arch = build->request->arch;
 	char *rows[] = {
@@ -224,7 +205,7 @@ static char *last_words(char *text, unsigned int lines)
 }
 
 /* What make said last, where the rest is, and a hint when the disk is full. */
-static int say_failed(struct build *build, const char *what, int status)
+int build_say_failed(struct build *build, const char *what, int status)
 {
 	char *text = NULL;
 
@@ -245,96 +226,6 @@ static int say_failed(struct build *build, const char *what, int status)
 		  text ? last_words(text, TAIL_LINES) : "(none)", build->log_path);
 	free(text);
 	return -EIO;
-}
-
-static int check_config(struct build *build, const char *config_path)
-{
-	char *config = NULL, *mismatch;
-	int rc = fs_read("", config_path, &config, NULL);
-
-	if (rc)
-		return rc;
-	mismatch = config_mismatch(build->fragments, config, 5);
-	if (mismatch) {
-		log_error(build->log,
-			  "arm %s: Linux %s did not take these options: %s. What they "
-			  "depend on is missing or has another name there: change the fragment, or "
-			  "add options with --config",
-			  build->request->arm->name, build->tree.version, mismatch);
-		rc = -EINVAL;
-	}
-	free(mismatch);
-	free(config);
-	return rc;
-}
-
-/* Names the configuration: fragments, and the patches when they touch Kconfig files. */
-static int config_mark(const struct build *build, char hex[CONTENT_KEY_SIZE])
-{
-	const struct lab_arm *arm = build->request->arm;
-	struct content_key key;
-	int rc = 0;
-
-	content_key_start(&key);
-	content_key_text(&key, "source", build->request->source->identity);
-	content_key_text(&key, "config", build->fragments);
-	content_key_text(&key, "compiler", build->compiler);
-	for (unsigned int i = 0; !rc && i < arm->patch_count; i++) {
-		char *text = NULL;
-
-		rc = fs_read("", arm->patches[i].path, &text, NULL);
-		if (!rc && strstr(text, "/Kconfig"))
-			content_key_text(&key, arm->patches[i].reverse ? "undo" : "patch", text);
-		free(text);
-	}
-	content_key_end(&key, hex);
-	return rc;
-}
-
-/* tinyconfig, the fragments behind it, olddefconfig; then every option must be as asked. */
-static int write_config(struct build *build)
-{
-	char *path = format_string("%s/.config", build->tree.build), *tiny = NULL, *all = NULL;
-	int rc = path ? run_make(build, "tinyconfig", "-j1", false) : -ENOMEM;
-
-	if (!rc)
-		rc = fs_read("", path, &tiny, NULL);
-	if (!rc && !(all = format_string("%s\n%s", tiny, build->fragments)))
-		rc = -ENOMEM;
-	if (!rc)
-		rc = fs_replace(path, all, strlen(all));
-	if (!rc)
-		rc = run_make(build, "olddefconfig", "-j1", false);
-	if (rc)
-		rc = say_failed(build, "the configuration", rc);
-	else
-		rc = check_config(build, path);
-	free(path);
-	free(tiny);
-	free(all);
-	return rc;
-}
-
-/* The configuration is made anew only when something that decides it changed. */
-static int configure(struct build *build)
-{
-	char *mark_path = format_string("%s/config-of", build->tree.folder), *present = NULL;
-	char mark[CONTENT_KEY_SIZE];
-	int rc = mark_path ? config_mark(build, mark) : -ENOMEM;
-
-	if (!rc && !fs_read_value("", mark_path, &present) && !strcmp(present, mark))
-		goto out;
-	log_progress(build->log, "configuring the kernel", 0, 0);
-	if (!rc) {
-		unlink(mark_path);
-		rc = write_config(build);
-	}
-	if (!rc)
-		rc = fs_replace(mark_path, mark, strlen(mark));
-out:
-	free(mark_path);
-	free(present);
-	return rc;
 }
 
 /* objects.json remembers how many objects each arm compiled, the first build under "". */
@@ -393,9 +284,9 @@ static int compile(struct build *build)
 		return -ENOMEM;
 	}
 	expect_objects(build);
-	rc = run_make(build, build->request->arch->target, jobs, true);
+	rc = build_make(build, build->request->arch->target, jobs, true);
 	if (rc)
-		rc = say_failed(build, "the build", rc);
+		rc = build_say_failed(build, "the build", rc);
 	log_progress_end(build->log);
 	if (!rc)
 		remember_objects(build);
@@ -513,7 +404,7 @@ static int build_new(struct build *build, const char *folder)
 	if (!rc)
 		rc = tree_set(&build->tree, request->arm, build->log);
 	if (!rc)
-		rc = configure(build);
+		rc = build_configure(build);
 	if (!rc)
 		rc = compile(build);
 	if (!rc)
@@ -552,7 +443,21 @@ static int begin(struct build *build, char **folder)
 	return rc;
 }
 
-int build_check(const struct build_request *request, struct log *log)
+int build_cached(const struct build_request *request, struct log *log)
+{
+	struct build build = { .request = request, .log = log, .tree.lock = -1 };
+	char *folder = NULL;
+	int rc = begin(&build, &folder);
+
+	if (!rc)
+		rc = !access(folder, F_OK);
+	free(folder);
+	release(&build);
+	return rc;
+}
+
+int build_check(const struct build_request *request, struct log *log,
+		struct kernel_version *version)
 {
 	struct build build = { .request = request, .log = log, .tree.lock = -1 };
 	char *folder = NULL;
@@ -561,6 +466,8 @@ int build_check(const struct build_request *request, struct log *log)
 	if (!rc && access(folder, F_OK)) {
 		rc = tree_open(request->source, request->arch, request->cache, log, &build.tree);
 		if (!rc) {
+			if (version)
+				kernel_version_parse(build.tree.version, version);
 			rc = tree_check(&build.tree, request->arm, log);
 			tree_close(&build.tree);
 		}

@@ -44,9 +44,14 @@ struct build_request {
 /* Negative errno, said: what failed, the last lines and the log's path. */
 int build_kernel(const struct build_request *request, struct log *log, struct lab_kernel *kernel);
 
+/* 1: the kernel is in the cache, 0: it is not. Negative errno, said. */
+int build_cached(const struct build_request *request, struct log *log);
+
 /* Do the arm's patches apply? Asked for all arms before the first is built; a kernel that is in
- * the cache is not asked. Negative errno, said. */
-int build_check(const struct build_request *request, struct log *log);
+ * the cache is not asked. version (may be NULL) is set when the source was: to its own. Negative
+ * errno, said; -EINVAL: they do not. */
+int build_check(const struct build_request *request, struct log *log,
+		struct kernel_version *version);
 
 /* A kernel that is there already. -EINVAL, said, when the file is no kernel of the architecture. */
 int kernel_from_image(const char *path, const struct lab_arch *arch, struct log *log,

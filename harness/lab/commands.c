@@ -25,6 +25,7 @@ static const struct option_row build_options[] = {
 	  .many = true },
 	ROW_SOURCE,
 	ROW_CONFIG,
+	LAB_INSTRUMENT_OPTION,
 	ROW_ARCH,
 	ROW_JOBS,
 	ROW_CACHE,
@@ -119,13 +120,10 @@ int lab_check_arms(const struct lab_series *series, const char *const *wanted, s
 	for (unsigned int i = 0; names && i < series->arm_count; i++)
 		names[i] = series->arms[i].name;
 	for (; !rc && *wanted; wanted++) {
-		const char *nearest = nearest_name(*wanted, names);
-
 		if (series_arm(series, *wanted))
 			continue;
-		log_error(log, "series %s has no arm \"%s\"%s%s%s; its file arms lists them",
-			  series->name, *wanted, nearest ? "; did you mean \"" : "",
-			  nearest ? nearest : "", nearest ? "\"?" : "");
+		say_unknown_name(log, *wanted, names, "its file arms lists them",
+				 "series %s has no arm \"%s\"", series->name, *wanted);
 		rc = -EINVAL;
 	}
 	free(names);
@@ -156,6 +154,8 @@ static int build_chosen(struct lab_prepared *prepared, const struct arm_choice *
 {
 	int rc = lab_check_arms(&prepared->series, choice->chosen, log);
 
+	if (!rc)
+		rc = prepare_instruments(prepared, log);
 	for (unsigned int i = 0; !rc && i < prepared->series.arm_count; i++)
 		if (is_wanted(prepared, choice, i))
 			rc = prepare_check(prepared, i, log);
@@ -177,6 +177,7 @@ static int build(const struct option_values *values, const char *const *argument
 	struct lab_setup setup = { .series_name = argument_count ? arguments[0] : "-",
 				   .source = option_string(values, "source"),
 				   .configs = option_list(values, "config"),
+				   .instruments = option_list(values, "instrument"),
 				   .arch = option_string(values, "arch"),
 				   .cache = option_string(values, "cache"),
 				   .jobs = option_uint(values, "jobs") };
@@ -204,10 +205,12 @@ void lab_ab_request_from(const struct option_values *values, struct lab_ab_reque
 	request->arms = option_list(values, "arm");
 	request->source = option_string(values, "source");
 	request->configs = option_list(values, "config");
+	request->instruments = option_list(values, "instrument");
 	request->arch = option_string(values, "arch");
 	request->cache = option_string(values, "cache");
 	request->accel = option_string(values, "accel");
 	request->kernel_arguments = option_string(values, "append");
+	request->program = option_string(values, "program");
 	request->out = option_string(values, "out");
 	request->cpus = option_uint(values, "cpus");
 	request->boots = option_uint(values, "boots");

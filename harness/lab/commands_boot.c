@@ -14,6 +14,7 @@
 #include "boot.h"
 #include "image.h"
 #include "prepare.h"
+#include "program.h"
 
 const struct option_row lab_boot_options[] = {
 	{ .name = "cpus",
@@ -36,7 +37,8 @@ const struct option_row lab_boot_options[] = {
 	  .fallback = "auto",
 	  .choices = lab_accel_choices,
 	  .metavar = "ACCEL",
-	  .help = "how the guest runs: kvm needs a host CPU for each of the guest's" },
+	  .help = "how the guest runs: kvm needs a host CPU for each of the guest's; icount is "
+		  "emulation whose clock counts instructions, exact and several times slower" },
 	{ .name = "append",
 	  .type = OPTION_STRING,
 	  .metavar = "ARGUMENTS",
@@ -46,6 +48,7 @@ const struct option_row lab_boot_options[] = {
 	  .metavar = "PROGRAM",
 	  .help = "a program to take along, with its libraries; it is in /bin there",
 	  .many = true },
+	LAB_PROGRAM_OPTION,
 	{ .name = "timeout",
 	  .type = OPTION_DURATION,
 	  .metavar = "TIME",
@@ -61,6 +64,7 @@ const struct option_row lab_boot_options[] = {
 		  "when the boot fails)" },
 	ROW_SOURCE,
 	ROW_CONFIG,
+	LAB_INSTRUMENT_OPTION,
 	ROW_ARCH,
 	ROW_JOBS,
 	ROW_CACHE,
@@ -226,6 +230,7 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 {
 	const struct lab_arch *arch = prepared->series.arch;
 	unsigned int cpus = option_uint(values, "cpus");
+	char *program = NULL;
 	int rc = prepare_memory(values, arch, memory, log);
 
 	if (!rc)
@@ -233,10 +238,15 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 				    log, emulator);
 
 	if (!rc)
+		rc = guest_program(option_string(values, "program"), arch, log, &program);
+	if (!rc)
+		rc = prepare_instruments(prepared, log);
+	if (!rc)
 		rc = prepare_kernel(prepared, index, log);
 	if (!rc)
-		rc = image_initramfs(prepared->cache, NULL, option_list(values, "add"), arch, log,
-				     initramfs);
+		rc = image_initramfs(prepared->cache, program, option_list(values, "add"), arch,
+				     log, initramfs);
+	free(program);
 	if (rc)
 		return rc;
 	*request = (struct boot_request){
@@ -244,6 +254,7 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 			   .emulator = emulator->path,
 			   .image = prepared->kernels[index].image,
 			   .initramfs = *initramfs,
+			   .instrument_arguments = prepared->instruments.arguments,
 			   .arm_arguments = prepared->series.arms[index].arguments,
 			   .arguments = option_string(values, "append"),
 			   .accel = emulator->accel,
@@ -253,6 +264,7 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 			   .channel = -1 },
 		.kernel = &prepared->kernels[index],
 		.emulator_version = emulator->version,
+		.instruments = prepared->instruments.names,
 		.arm = prepared->series.arms[index].name,
 		.number = 1,
 		.boot_timeout_ns = option_given(values, "boot-timeout")
@@ -268,6 +280,7 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 {
 	struct lab_setup setup = { .source = option_string(values, "source"),
 				   .configs = option_list(values, "config"),
+				   .instruments = option_list(values, "instrument"),
 				   .arch = option_string(values, "arch"),
 				   .cache = option_string(values, "cache"),
 				   .jobs = option_uint(values, "jobs") };

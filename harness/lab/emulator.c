@@ -198,11 +198,12 @@ static char *why_not_kvm(const struct lab_arch *arch, unsigned int cpus, const c
 int guest_emulator(const struct lab_arch *arch, const char *wanted, unsigned int cpus,
 		   const char *cache, struct log *log, struct lab_emulator *emulator)
 {
-	struct lab_emulator found = { .accel = "tcg" };
+	bool counted = !strcmp(wanted, "icount");
+	struct lab_emulator found = { .accel = counted ? "icount" : "tcg" };
 	int rc = find_emulator(arch, log, &found);
 	char *reason = NULL;
 
-	if (!rc && strcmp(wanted, "tcg")) {
+	if (!rc && !counted && strcmp(wanted, "tcg")) {
 		reason = why_not_kvm(arch, cpus, cache, &found);
 		found.accel = reason ? "tcg" : "kvm";
 	}

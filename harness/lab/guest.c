@@ -59,6 +59,11 @@ static bool uses_kvm(const struct lab_guest *guest)
 	return !strcmp(guest->accel, "kvm");
 }
 
+static bool counts_instructions(const struct lab_guest *guest)
+{
+	return !strcmp(guest->accel, "icount");
+}
+
 static bool has_nodes(const struct lab_guest *guest)
 {
 	return guest->memory && guest->memory->node_count;
@@ -130,6 +135,13 @@ static void add_cpus(const struct lab_guest *guest, struct arguments *arguments)
 		 packages == 1 ? format_string("%u", guest->cpus)
 			       : format_string("%u,sockets=%u,cores=%u", guest->cpus, packages,
 					       guest->cpus / packages));
+}
+
+/* One nanosecond an instruction; an idle guest's clock does not wait for the host's. */
+static void add_icount(const struct lab_guest *guest, struct arguments *arguments)
+{
+	(void)guest;
+	add_pair(arguments, "-icount", strdup("shift=0,sleep=off"));
 }
 
 /* The tables reserve the last node for memory that could be plugged in: so an empty one has a
@@ -285,10 +297,19 @@ static bool boots_on_one_cpu(const struct lab_guest *guest)
 	return !uses_kvm(guest) && guest->cpus >= 32;
 }
 
+/* Takes over line. */
+static char *add_word(char *line, const char *word)
+{
+	char *longer = format_string("%s %s", line, word);
+
+	free(line);
+	return longer;
+}
+
 static char *kernel_arguments(const struct lab_guest *guest)
 {
-	const char *arm = guest->arm_arguments ? guest->arm_arguments : "";
-	const char *more = guest->arguments ? guest->arguments : "";
+	const char *const given[] = { guest->instrument_arguments, guest->arm_arguments,
+				      guest->arguments };
 	unsigned int stall_s = guest->cpus < 64 ? 60 : 300, last = guest->cpus - 1;
 	char *late_cpus, *quiet_cpus, *line;
 
@@ -297,15 +318,16 @@ static char *kernel_arguments(const struct lab_guest *guest)
 	late_cpus = boots_on_one_cpu(guest) ? format_string(" maxcpus=1 isolcpus=domain,1-%u", last)
 					    : strdup("");
 	line = quiet_cpus && late_cpus
-		       ? format_string(
-				 "console=%s loglevel=5 panic=-1 oops=panic mitigations=off "
-				 "lpj=4000000 rcupdate.rcu_cpu_stall_timeout=%u %s%s%s%s%s%s%s",
-				 guest->arch->console, stall_s, guest->arch->kernel_arguments,
-				 late_cpus, quiet_cpus, *arm ? " " : "", arm, *more ? " " : "",
-				 more)
+		       ? format_string("console=%s loglevel=5 panic=-1 oops=panic mitigations=off "
+				       "lpj=4000000 rcupdate.rcu_cpu_stall_timeout=%u%s%s%s%s",
+				       guest->arch->console, stall_s,
+				       *guest->arch->kernel_arguments ? " " : "",
+				       guest->arch->kernel_arguments, late_cpus, quiet_cpus)
 		       : NULL;
 	free(quiet_cpus);
 	free(late_cpus);
+	for (size_t i = 0; line && i < sizeof(given) / sizeof(given[0]); i++)
+		line = given[i] && *given[i] ? add_word(line, given[i]) : line;
 	return line;
 }
 
@@ -319,14 +341,9 @@ static void add_kernel(const struct lab_guest *guest, struct arguments *argument
 /* Devices without a bus of their own take the first that there is: the bridge for CXL comes last.
  */
 static const struct group groups[] = {
-	{ NULL, add_machine },
-	{ NULL, add_cpus },
-	{ NULL, add_memory },
-	{ has_nodes, add_nodes },
-	{ wants_remapping, add_remapping },
-	{ NULL, add_console },
-	{ NULL, add_channel },
-	{ wants_cxl, add_cxl },
+	{ NULL, add_machine }, { NULL, add_cpus },	 { counts_instructions, add_icount },
+	{ NULL, add_memory },  { has_nodes, add_nodes }, { wants_remapping, add_remapping },
+	{ NULL, add_console }, { NULL, add_channel },	 { wants_cxl, add_cxl },
 	{ NULL, add_kernel },
 };
 

@@ -5,6 +5,8 @@
  * Emulation is single-threaded (-accel tcg,thread=single): the emulator then goes
  * on to the next CPU at each PAUSE or YIELD, and the kernel waits for IPIs in such
  * a loop. One guest takes one host core; with kvm it takes one for each CPU.
+ * "icount" is the same emulation with a clock that counts instructions: the emulated
+ * PMU then counts them too, and runs repeat each other nearly exactly.
  */
 #ifndef SHOOTDOWN_GUEST_H
 #define SHOOTDOWN_GUEST_H
@@ -23,10 +25,11 @@ struct lab_guest {
 	const struct lab_arch *arch;
 	const char *emulator; /* path */
 	const char *image, *initramfs;
-	const char *arm_arguments; /* kernel arguments, may be NULL */
-	const char *arguments;	   /* and more, may be NULL */
+	const char *instrument_arguments; /* kernel arguments, may be NULL */
+	const char *arm_arguments;	  /* more, may be NULL */
+	const char *arguments;		  /* and more, may be NULL */
 	const char *console_path;
-	const char *accel; /* "kvm" or "tcg" */
+	const char *accel; /* "kvm", "tcg" or "icount" */
 	unsigned int cpus;
 	uint64_t memory_bytes;		 /* without CXL's */
 	const struct lab_memory *memory; /* nodes and CXL memory, may be NULL */
@@ -36,7 +39,7 @@ struct lab_guest {
 struct lab_emulator {
 	char *path;
 	char *version;	   /* "10.0.2" */
-	const char *accel; /* "kvm" or "tcg": what guests will run on */
+	const char *accel; /* "kvm", "tcg" or "icount": what guests will run on */
 };
 
 /*

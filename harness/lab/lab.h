@@ -6,9 +6,11 @@
  *   arch.c     what differs between architectures
  *   cache.c    the cache's folders, content keys, locks
  *   source.c   tarball, tree or git tree; debian.c: Debian's linux-source packages
+ *   instrument.c  series that make every arm's kernel count what it does
  *   series.c   patches/<arch>/<series>/{cover,base,arms,*.patch}; arms given by hand
  *   tree.c     a source unpacked, patched and restored file by file
  *   build.c    tree + configuration + patches -> image, content-addressed; kconfig.c
+ *   program.c  the binary for a guest's architecture
  *   image.c    initramfs from a binary and its shared libraries; elf.c
  *   memory.c   a guest's nodes and CXL memory: --numa, --cxl
  *   guest.c    the emulator's command line; emulator.c: which one, does kvm work
@@ -44,11 +46,13 @@ struct lab_ab_request {
 		*arms; /* NAME=PATCHFILES | NAME=git:REF | NAME=image:PATH; NULL at the end */
 	const char
 		*source; /* debian:X.Y, a tarball, a tree; NULL: the newest in the series' range */
-	const char *const *configs; /* further option fragments, NULL at the end */
+	const char *const *configs;	/* further option fragments, NULL at the end */
+	const char *const *instruments; /* as instrument.h has them, NULL at the end */
 	const char *arch;  /* "x86_64", "arm64"; NULL: the series' own, else this machine's */
 	const char *cache; /* NULL: $XDG_CACHE_HOME/shootdown */
-	const char *accel; /* "auto", "kvm", "tcg" */
+	const char *accel; /* "auto", "kvm", "tcg", "icount" */
 	const char *kernel_arguments; /* added to the guest's command line; NULL: none */
+	const char *program;	      /* the guests' shootdown; NULL: what program.h finds */
 	const char *out;	      /* folder for the results; NULL: ./shootdown-ab-<time> */
 	const struct plan *plan;
 	unsigned int cpus, boots, jobs;
@@ -75,6 +79,20 @@ void lab_ab_release(struct lab_ab_result *result);
 /* The rows that lab_ab_request_from() reads, besides "seed" of PLAN_OPTIONS. */
 extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 /* clang-format off */
+#define LAB_PROGRAM_OPTION                                                                        \
+	{ .name = "program",                                                                      \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "FILE",                                                                      \
+	  .help = "the shootdown that runs in the guest (default: this one; for guests of "       \
+		  "another architecture ARCH/shootdown beside it)" }
+#define LAB_INSTRUMENT_OPTION                                                                     \
+	{ .name = "instrument",                                                                   \
+	  .type = OPTION_STRING,                                                                  \
+	  .metavar = "SERIES",                                                                    \
+	  .help = "a series that makes every arm's kernel count what it does, applied before "    \
+		  "the arm's own patches; none leaves them out (default: the architecture's, "    \
+		  "for kernels that they are made for)",                                          \
+	  .many = true }
 #define LAB_GUEST_OPTIONS                                                                         \
 	{ .name = "arm",                                                                          \
 	  .type = OPTION_STRING,                                                                  \
@@ -92,6 +110,7 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .metavar = "FILE",                                                                      \
 	  .help = "kernel options added to the lab's own, for every arm",                         \
 	  .many = true },                                                                         \
+	LAB_INSTRUMENT_OPTION,                                                                    \
 	{ .name = "arch",                                                                         \
 	  .type = OPTION_CHOICE,                                                                  \
 	  .choices = lab_arch_choices,                                                            \
@@ -118,12 +137,14 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .metavar = "SIZE",                                                                      \
 	  .help = "memory of each guest (default: what the plan needs)" },                        \
 	LAB_MEMORY_OPTIONS,                                                                       \
+	LAB_PROGRAM_OPTION,                                                                       \
 	{ .name = "accel",                                                                        \
 	  .type = OPTION_CHOICE,                                                                  \
 	  .fallback = "auto",                                                                     \
 	  .choices = lab_accel_choices,                                                           \
 	  .metavar = "ACCEL",                                                                     \
-	  .help = "how guests run: kvm needs a host CPU for each of the guest's" },               \
+	  .help = "how guests run: kvm needs a host CPU for each of the guest's; icount is "      \
+		  "emulation whose clock counts instructions, exact and several times slower" },  \
 	{ .name = "append",                                                                       \
 	  .type = OPTION_STRING,                                                                  \
 	  .metavar = "ARGUMENTS",                                                                 \

@@ -373,8 +373,10 @@ static int parse_cxl(const char *cxl, const struct lab_arch *arch, struct log *l
 	int rc;
 
 	if (!arch->has_acpi) {
-		log_error(log, "--cxl: guests of %s have no CXL memory yet: use x86_64",
-			  arch->name);
+		log_error(log,
+			  "--cxl: guests of %s cannot have CXL memory: the machine that the "
+			  "emulator makes for them (%s) has no host bridge for it; use x86_64",
+			  arch->name, arch->machine_type);
 		return -EINVAL;
 	}
 	values = options_new(cxl_rows);

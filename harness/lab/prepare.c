@@ -30,6 +30,18 @@ static int add_arms(struct lab_prepared *prepared, struct log *log)
 	return rc;
 }
 
+static int add_instruments(struct lab_prepared *prepared, struct log *log)
+{
+	struct lab_series *series = &prepared->series;
+	int rc = instruments_open(prepared->setup->instruments, series, log,
+				  &prepared->instruments);
+
+	for (unsigned int i = 0; !rc && i < series->arm_count; i++)
+		if (!series->arms[i].image)
+			rc = instruments_add(&prepared->instruments, &series->arms[i]);
+	return rc;
+}
+
 int prepare_arms(const struct lab_setup *setup, struct log *log, struct lab_prepared *prepared)
 {
 	struct lab_prepared made = { .setup = setup };
@@ -37,6 +49,8 @@ int prepare_arms(const struct lab_setup *setup, struct log *log, struct lab_prep
 
 	if (!rc)
 		rc = add_arms(&made, log);
+	if (!rc)
+		rc = add_instruments(&made, log);
 	if (!rc)
 		rc = cache_open(setup->cache, log, &made.cache);
 	if (!rc && !(made.kernels = calloc(made.series.arm_count, sizeof(*made.kernels))))
@@ -59,8 +73,8 @@ int prepare_source(struct lab_prepared *prepared, bool fresh, struct log *log)
 /* Calls act for the arm's request: its source is the setup's, or a commit of it. */
 static int with_request(struct lab_prepared *prepared, unsigned int index,
 			int (*act)(const struct build_request *request, struct log *log,
-				   struct lab_kernel *kernel),
-			struct log *log)
+				   void *result),
+			void *result, struct log *log)
 {
 	const struct lab_arm *arm = &prepared->series.arms[index];
 	struct build_request request = { .source = &prepared->source,
@@ -77,23 +91,114 @@ static int with_request(struct lab_prepared *prepared, unsigned int index,
 		request.source = &commit;
 	}
 	if (!rc)
-		rc = act(&request, log, &prepared->kernels[index]);
+		rc = act(&request, log, result);
 	source_release(&commit);
 	return rc;
 }
 
 /* A commit that exists is enough of an answer: to look into it would change the work tree. */
-static int check(const struct build_request *request, struct log *log, struct lab_kernel *kernel)
+static int check(const struct build_request *request, struct log *log, void *result)
 {
-	(void)kernel;
-	return request->arm->git_ref ? 0 : build_check(request, log);
+	(void)result;
+	return request->arm->git_ref ? 0 : build_check(request, log, NULL);
 }
 
 int prepare_check(struct lab_prepared *prepared, unsigned int index, struct log *log)
 {
 	if (prepared->series.arms[index].image)
 		return prepare_kernel(prepared, index, log);
-	return with_request(prepared, index, check, log);
+	return with_request(prepared, index, check, NULL, log);
+}
+
+/* Why the instruments do not go with one arm. */
+struct misfit {
+	const struct lab_instruments *instruments;
+	char *why; /* NULL: they do */
+};
+
+/* With them, and nothing said: what the arm's own patches have to say was said before. */
+static int try_quietly(const struct build_request *request)
+{
+	FILE *nowhere = fopen("/dev/null", "we");
+	struct log quiet;
+	int rc;
+
+	if (!nowhere)
+		return -errno;
+	log_open(&quiet, nowhere, LOG_LEVEL_ERROR);
+	rc = build_check(request, &quiet, NULL);
+	fclose(nowhere);
+	return rc;
+}
+
+static int find_misfit(const struct build_request *request, struct log *log, void *result)
+{
+	struct misfit *misfit = result;
+	struct lab_arm plain = instruments_without(request->arm);
+	struct build_request without = *request;
+	struct kernel_version version = { 0 };
+	const char *which;
+	int rc = build_cached(request, log);
+
+	if (rc)
+		return rc < 0 ? rc : 0;
+	without.arm = &plain;
+	rc = build_check(&without, log, &version);
+	if (rc)
+		return rc;
+	if (version.major && !instruments_cover(misfit->instruments, version, &which)) {
+		misfit->why = format_string("%s is not made for Linux %u.%u", which, version.major,
+					    version.minor);
+		return misfit->why ? 0 : -ENOMEM;
+	}
+	rc = try_quietly(request);
+	if (rc != -EINVAL)
+		return rc;
+	misfit->why = format_string(
+		"the source does not take it%s%s",
+		plain.patch_count ? " together with the patches of arm " : " in arm ", plain.name);
+	return misfit->why ? 0 : -ENOMEM;
+}
+
+/* Takes over why. */
+static int go_without(struct lab_prepared *prepared, char *why, struct log *log)
+{
+	struct lab_series *series = &prepared->series;
+	int rc = 0;
+
+	if (prepared->instruments.given) {
+		log_error(log,
+			  "the instrument %s cannot be used: %s; --instrument none leaves it out",
+			  prepared->instruments.names, why);
+		rc = -EINVAL;
+	} else {
+		log_info(log, "all arms go without the instrument %s: %s",
+			 prepared->instruments.names, why);
+		for (unsigned int i = 0; i < series->arm_count; i++)
+			instruments_remove(&series->arms[i]);
+		instruments_release(&prepared->instruments);
+	}
+	free(why);
+	return rc;
+}
+
+int prepare_instruments(struct lab_prepared *prepared, struct log *log)
+{
+	const struct lab_series *series = &prepared->series;
+	struct misfit misfit = { .instruments = &prepared->instruments };
+	int rc = 0;
+
+	if (!prepared->instruments.count)
+		return 0;
+	for (unsigned int i = 0; !misfit.why && i < series->arm_count; i++)
+		if (series->arms[i].image) {
+			misfit.why = format_string("arm %s is an image that is there already",
+						   series->arms[i].name);
+			rc = misfit.why ? 0 : -ENOMEM;
+		}
+	for (unsigned int i = 0; !rc && !misfit.why && i < series->arm_count; i++)
+		rc = with_request(prepared, i, find_misfit, &misfit, log);
+	return !rc && misfit.why ? go_without(prepared, misfit.why, log) : rc;
 }
 
 static int add_options(struct content_key *key, const char *path, struct log *log)
@@ -124,6 +229,11 @@ int prepare_options_key(const struct lab_prepared *prepared, struct log *log,
 	return rc;
 }
 
+static int build(const struct build_request *request, struct log *log, void *result)
+{
+	return build_kernel(request, log, result);
+}
+
 int prepare_kernel(struct lab_prepared *prepared, unsigned int index, struct log *log)
 {
 	const char *image = prepared->series.arms[index].image;
@@ -133,7 +243,7 @@ int prepare_kernel(struct lab_prepared *prepared, unsigned int index, struct log
 	if (image)
 		return kernel_from_image(image, prepared->series.arch, log,
 					 &prepared->kernels[index]);
-	return with_request(prepared, index, build_kernel, log);
+	return with_request(prepared, index, build, &prepared->kernels[index], log);
 }
 
 void prepare_release(struct lab_prepared *prepared)
@@ -141,6 +251,7 @@ void prepare_release(struct lab_prepared *prepared)
 	for (unsigned int i = 0; prepared->kernels && i < prepared->series.arm_count; i++)
 		kernel_release(&prepared->kernels[i]);
 	free(prepared->kernels);
+	instruments_release(&prepared->instruments);
 	series_release(&prepared->series);
 	source_release(&prepared->source);
 	free(prepared->cache);

@@ -5,6 +5,7 @@
 
 #include "build.h"
 #include "cache.h"
+#include "instrument.h"
 #include "series.h"
 #include "source.h"
 
@@ -13,6 +14,7 @@ struct lab_setup {
 	const char *const *arms; /* as --arm has them; NULL at the end */
 	const char *source;	 /* NULL: the series' default */
 	const char *const *configs;
+	const char *const *instruments; /* as --instrument has them; NULL at the end */
 	const char *arch;
 	const char *cache;
 	unsigned int jobs;
@@ -22,9 +24,10 @@ struct lab_setup {
 struct lab_prepared {
 	const struct lab_setup *setup;
 	char *cache;
-	struct lab_series series;   /* with the arms given by hand */
-	struct lab_source source;   /* identity NULL: not needed yet */
-	struct lab_kernel *kernels; /* one an arm; image NULL: not built yet */
+	struct lab_series series;	    /* with the arms given by hand, and with instruments */
+	struct lab_instruments instruments; /* empty once it is known that they do not go */
+	struct lab_source source;	    /* identity NULL: not needed yet */
+	struct lab_kernel *kernels;	    /* one an arm; image NULL: not built yet */
 };
 
 /*
@@ -36,6 +39,14 @@ int prepare_arms(const struct lab_setup *setup, struct log *log, struct lab_prep
 
 /* Opens the source; fresh: ask the mirror even when the cache has one. */
 int prepare_source(struct lab_prepared *prepared, bool fresh, struct log *log);
+
+/*
+ * Do the instruments go with every arm? When one is an image that is there already, when the
+ * source is no kernel that they are made for, or when they do not apply together with an arm's
+ * patches, all arms go without and it is said. -EINVAL, said, when they were asked for by name.
+ * Opens the source; does nothing without instruments.
+ */
+int prepare_instruments(struct lab_prepared *prepared, struct log *log);
 
 /* Can the arm's kernel be made: its commit is there, its patches apply? Asked before any is built.
  */

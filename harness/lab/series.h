@@ -28,9 +28,11 @@ struct lab_arm {
 	char *name;
 	struct lab_patch *patches;
 	unsigned int patch_count;
-	char *arguments; /* kernel arguments; NULL: none */
-	char *git_ref;	 /* of the source tree; NULL: the source as it is */
-	char *image;	 /* a kernel that is there already; NULL: built */
+	unsigned int
+		instrument_count; /* the first so many patches are instruments (instrument.h) */
+	char *arguments;	  /* kernel arguments; NULL: none */
+	char *git_ref;		  /* of the source tree; NULL: the source as it is */
+	char *image;		  /* a kernel that is there already; NULL: built */
 };
 
 struct kernel_version {

@@ -111,7 +111,7 @@ static const struct {
 	{ NULL, "512M,ways=3", "x86_64", 0, "1 to 2" },
 	{ NULL, "512M,way=2", "x86_64", 0, "did you mean \"ways\"" },
 	{ NULL, "512M,2", "x86_64", 0, "not KEY=VALUE" },
-	{ NULL, "512M", "arm64", 0, "guests of arm64 have no CXL memory yet" },
+	{ NULL, "512M", "arm64", 0, "guests of arm64 cannot have CXL memory" },
 };
 
 START_TEST(mistakes_are_named)
