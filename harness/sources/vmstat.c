@@ -10,6 +10,10 @@
  * (4): native_flush_tlb_multi() in arch/x86/mm/tlb.c adds to nr_tlb_remote_flush
  * and passes the tracepoint, once a flush. Only nr_tlb_remote_flush has flushes of
  * kernel memory and of everything as well.
+ *
+ * nr_tlbi_* are kept by arm64 kernels with the series patches/arm64/count-tlbi, and
+ * only while vm.count_tlbi is 1: each instruction that C code of the kernel issues.
+ * The few in assembly (entry, suspend, hypervisor) are not among them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,44 +49,101 @@ static const struct source_metric metrics[] = {
 	  "pages demoted by memory.reclaim (6.15 and later)" },
 	{ "pgfault", "faults", "same", "page faults" },
 	{ "pgmajfault", "faults", "same", "page faults that had to wait for a disk" },
+	{ "tlbi_broadcast", "instructions", "less",
+	  "TLBI instructions that invalidate on all CPUs (arm64, counting kernel)" },
+	{ "tlbi_local", "instructions", "same",
+	  "TLBI instructions that invalidate on the issuing CPU only (arm64, counting kernel)" },
+	{ "tlbi_dsb_broadcast", "instructions", "less",
+	  "DSB ISH that wait until all CPUs have invalidated (arm64, counting kernel)" },
+	{ "tlbi_dsb_local", "instructions", "same",
+	  "DSB NSH that wait until the issuing CPU has invalidated (arm64, counting kernel)" },
 	{ NULL },
 };
 
-/* Metrics whose key has another name; the key of the others is the metric's name. */
-static const struct {
-	const char *metric, *key;
+#if defined(__aarch64__)
+#define TLBI_HERE true
+#else
+#define TLBI_HERE false
+#endif
+
+/* Counters that only some kernels have. */
+struct counter_group {
+	const char *switch_file; /* "0" while nothing is counted; NULL: always on */
+	bool here;	    /* kernels of this architecture can have them: say when one does not */
+	const char *absent; /* what to do without them */
+	const char *off;    /* and when they are switched off */
+};
+
+static const struct counter_group plain_group = {
+	.here = true,
+	.absent = "this kernel's " VMSTAT_FILE " has no such key",
+};
+
+static const struct counter_group flushes_group = {
+	.here = true,
+	.absent = "this kernel does not count it (x86 with CONFIG_DEBUG_TLBFLUSH does)",
+};
+
+static const struct counter_group tlbi_group = {
+	.switch_file = "/proc/sys/vm/count_tlbi",
+	.here = TLBI_HERE,
+	.absent = "this kernel does not count TLBI instructions: apply the series "
+		  "patches/arm64/count-tlbi to it (the lab does)",
+	.off = "the kernel's counting of TLBI instructions is off: sysctl vm.count_tlbi=1, or "
+	       "boot with sysctl.vm.count_tlbi=1",
+};
+
+/* Metrics that are no plain keys; the key of the others is the metric's name. */
+static const struct key {
+	const char *metric, *name;
+	const struct counter_group *group;
 } keys[] = {
-	{ FLUSHES_METRIC, "nr_tlb_remote_flush" },
-	{ "flushes_received", "nr_tlb_remote_flush_received" },
-	{ "flushes_local_all", "nr_tlb_local_flush_all" },
-	{ "flushes_local_one", "nr_tlb_local_flush_one" },
+	{ FLUSHES_METRIC, "nr_tlb_remote_flush", &flushes_group },
+	{ "flushes_received", "nr_tlb_remote_flush_received", &flushes_group },
+	{ "flushes_local_all", "nr_tlb_local_flush_all", &flushes_group },
+	{ "flushes_local_one", "nr_tlb_local_flush_one", &flushes_group },
+	{ "tlbi_broadcast", "nr_tlbi_broadcast", &tlbi_group },
+	{ "tlbi_local", "nr_tlbi_local", &tlbi_group },
+	{ "tlbi_dsb_broadcast", "nr_tlbi_dsb_broadcast", &tlbi_group },
+	{ "tlbi_dsb_local", "nr_tlbi_dsb_local", &tlbi_group },
 };
 
 struct vmstat_state {
+	char *root;
 	struct snapshot snapshot;
 	bool readable;
 	bool overflow;
 	bool traced; /* flushes are counted by the tracepoint */
 	struct counted flushes;
 	char *untraced; /* why they are not, when vmstat has none either */
+	bool tlbi_on;	/* they were counted when the source was opened */
 };
 
-static const char *key_of(const char *metric)
+static struct key key_of(const char *metric)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(keys[i].metric, metric))
-			return keys[i].key;
-	return metric;
+			return keys[i];
+	return (struct key){ metric, metric, &plain_group };
+}
+
+static bool is_switched_on(const char *root, const struct counter_group *group)
+{
+	unsigned long long on;
+
+	if (!group->switch_file)
+		return true;
+	return !fs_read_u64(root, group->switch_file, &on) && on;
 }
 
 static bool has_flushes(const struct vmstat_state *state)
 {
 	uint64_t value;
 
-	return state->readable &&
-	       !vmstat_find(state->snapshot.text[SNAPSHOT_BEFORE], key_of(FLUSHES_METRIC), &value);
+	return state->readable && !vmstat_find(state->snapshot.text[SNAPSHOT_BEFORE],
+					       key_of(FLUSHES_METRIC).name, &value);
 }
 
 /* Why flushes cannot be had at all, for a kernel without the counter. */
@@ -123,6 +184,7 @@ static void vmstat_close(void *state)
 	if (vmstat->readable)
 		snapshot_close(&vmstat->snapshot);
 	free(vmstat->untraced);
+	free(vmstat->root);
 	free(vmstat);
 }
 
@@ -133,7 +195,13 @@ static int vmstat_open(const struct source_setup *setup, struct log *log, void *
 
 	if (!made)
 		return -ENOMEM;
-	err = snapshot_open(setup->root, VMSTAT_FILE, &made->snapshot);
+	made->root = strdup(setup->root);
+	if (!made->root) {
+		free(made);
+		return -ENOMEM;
+	}
+	made->tlbi_on = is_switched_on(made->root, &tlbi_group);
+	err = snapshot_open(made->root, VMSTAT_FILE, &made->snapshot);
 	made->readable = !err;
 	if (err != -ENOMEM && err != -EMFILE && err != -ENFILE)
 		err = open_flushes(made, setup, log);
@@ -175,26 +243,34 @@ static int vmstat_stop(void *state)
 	return err ? err : stopped;
 }
 
-static void read_key(const struct vmstat_state *state, const char *key, struct value *value)
+/* False: not a row for this machine. */
+static bool read_key(const struct vmstat_state *state, struct key key, struct value *value)
 {
 	uint64_t before, after;
 
 	*value = (struct value){ .status = VALUE_UNSUPPORTED };
 	if (!state->readable) {
 		value->reason = "this machine has no " VMSTAT_FILE;
-	} else if (state->overflow) {
+		return key.group->here;
+	}
+	if (state->overflow) {
 		value->status = VALUE_FAILED;
 		value->reason = VMSTAT_FILE " more than doubled in size since it was opened";
-	} else if (vmstat_find(state->snapshot.text[SNAPSHOT_BEFORE], key, &before) ||
-		   vmstat_find(state->snapshot.text[SNAPSHOT_AFTER], key, &after)) {
-		value->reason =
-			strncmp(key, "nr_tlb_", 7)
-				? "this kernel's " VMSTAT_FILE " has no such key"
-				: "this kernel does not count it (x86 with CONFIG_DEBUG_TLBFLUSH does)";
-	} else {
-		value->status = VALUE_OK;
-		value->value = (double)(after - before);
+		return key.group->here;
 	}
+	if (vmstat_find(state->snapshot.text[SNAPSHOT_BEFORE], key.name, &before) ||
+	    vmstat_find(state->snapshot.text[SNAPSHOT_AFTER], key.name, &after)) {
+		value->reason = key.group->absent;
+		return key.group->here;
+	}
+	/* asked before and after: who switches it off and on again in the window is not noticed */
+	if (key.group->switch_file && !(state->tlbi_on && is_switched_on(state->root, key.group))) {
+		value->reason = key.group->off;
+		return true;
+	}
+	value->status = VALUE_OK;
+	value->value = (double)(after - before);
+	return true;
 }
 
 static void read_flushes(struct vmstat_state *state, struct sample_sink *sink)
@@ -221,8 +297,8 @@ static void vmstat_read(void *state, struct sample_sink *sink)
 
 	read_flushes(state, sink);
 	for (i = 1; metrics[i].name; i++) {
-		read_key(state, key_of(metrics[i].name), &value);
-		sink->add(sink, metrics[i].name, metrics[i].unit, &value, NULL, 0);
+		if (read_key(state, key_of(metrics[i].name), &value))
+			sink->add(sink, metrics[i].name, metrics[i].unit, &value, NULL, 0);
 	}
 }
 
