@@ -7,6 +7,7 @@
  *   trees/<source>-<arch>/  one unpacked tree (src) and its objects (build)
  *   images/<key>/           image, config, build.log, key.json
  *   initramfs/<key>.cpio
+ *   emulator/   a QEMU for guests with hundreds of CPUs, when ci/emulator built it
  *   ccache/     compiler results, when ccache is installed
  *
  * What is finished is renamed into place, so that a name that exists is whole.

@@ -24,22 +24,41 @@ void guest_emulator_release(struct lab_emulator *emulator)
 	*emulator = (struct lab_emulator){ 0 };
 }
 
-/* "QEMU emulator version 10.0.2 (...)": the number. */
+/* "QEMU emulator version 10.0.2 (...)": the number, marked when it was built by ci/emulator. */
 static char *parse_version(const char *output)
 {
 	const char *at = strstr(output, "version ");
 
-	return at ? strndup(at + 8, strspn(at + 8, "0123456789.")) : NULL;
+	if (!at)
+		return NULL;
+	at += strlen("version ");
+	return format_string("%.*s%s", (int)strspn(at, "0123456789."), at,
+			     strstr(at, "(shootdown)") ? "-shootdown" : "");
 }
 
-static int find_emulator(const struct lab_arch *arch, struct log *log,
+/* The cache's own (ci/emulator), else the one in PATH; NULL: none. Caller frees. */
+static char *emulator_path(const struct lab_arch *arch, const char *cache)
+{
+	char *path = format_string("%s/emulator/%s", cache, arch->emulator);
+
+	if (path && !access(path, X_OK))
+		return path;
+	free(path);
+	path = NULL;
+	spawn_find(arch->emulator, &path);
+	return path;
+}
+
+static int find_emulator(const struct lab_arch *arch, const char *cache, struct log *log,
 			 struct lab_emulator *emulator)
 {
 	const char *argv[] = { NULL, "--version", NULL };
 	char *output = NULL;
 	struct spawn spawn = { .argv = argv, .output = &output };
-	int rc = spawn_find(arch->emulator, &emulator->path) ? 0 : -ENOENT;
+	int rc;
 
+	emulator->path = emulator_path(arch, cache);
+	rc = emulator->path ? 0 : -ENOENT;
 	if (!rc) {
 		argv[0] = emulator->path;
 		rc = spawn_run(&spawn);
@@ -200,7 +219,7 @@ int guest_emulator(const struct lab_arch *arch, const char *wanted, unsigned int
 {
 	bool counted = !strcmp(wanted, "icount");
 	struct lab_emulator found = { .accel = counted ? "icount" : "tcg" };
-	int rc = find_emulator(arch, log, &found);
+	int rc = find_emulator(arch, cache, log, &found);
 	char *reason = NULL;
 
 	if (!rc && !counted && strcmp(wanted, "tcg")) {
