@@ -23,7 +23,9 @@
 #include "program.h"
 
 #define SIDE_BY_SIDE_MAX 2
-#define STEP_TIMEOUT_NS	 (600ULL * 1000000000)
+/* what QEMU 10 needs for each virtual CPU beside the guest's memory: 7.9 GB for 512 */
+#define EMULATED_CPU_BYTES (16ULL << 20)
+#define STEP_TIMEOUT_NS	   (600ULL * 1000000000)
 /* a repetition's own limit ends it in the guest; this much later the guest is given up */
 #define STEP_GRACE_NS (60ULL * 1000000000)
 
@@ -105,7 +107,10 @@ static unsigned int usable_cpus(void)
 /* How many guests fit beside each other in this machine's CPUs and memory. */
 static unsigned int side_by_side(const struct ab *ab)
 {
-	unsigned int cores = !strcmp(ab->emulator.accel, "kvm") ? ab->request->cpus : 1;
+	bool kvm = !strcmp(ab->emulator.accel, "kvm");
+	unsigned int cores = kvm ? ab->request->cpus : 1;
+	uint64_t guest_bytes = ab->memory.ram_bytes + ab->memory.cxl_bytes +
+			       (kvm ? 0 : ab->request->cpus * EMULATED_CPU_BYTES);
 	uint64_t free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	unsigned int count = usable_cpus() / cores;
 	char *text, *at;
@@ -116,8 +121,8 @@ static unsigned int side_by_side(const struct ab *ab)
 			free_bytes = strtoull(at + 13, NULL, 10) * 1024;
 		free(text);
 	}
-	if (count > free_bytes / (ab->memory.ram_bytes + ab->memory.cxl_bytes))
-		count = free_bytes / (ab->memory.ram_bytes + ab->memory.cxl_bytes);
+	if (count > free_bytes / guest_bytes)
+		count = free_bytes / guest_bytes;
 	if (count > SIDE_BY_SIDE_MAX)
 		count = SIDE_BY_SIDE_MAX;
 	return count ? count : 1;
