@@ -36,10 +36,11 @@ static char *parse_version(const char *output)
 			     strstr(at, "(shootdown)") ? "-shootdown" : "");
 }
 
-/* The cache's own (ci/emulator), else the one in PATH; NULL: none. Caller frees. */
+/* The cache's own (ci/emulator), else the one in PATH; NULL: none. cache may be NULL. Caller frees.
+ */
 static char *emulator_path(const struct lab_arch *arch, const char *cache)
 {
-	char *path = format_string("%s/emulator/%s", cache, arch->emulator);
+	char *path = cache ? format_string("%s/emulator/%s", cache, arch->emulator) : NULL;
 
 	if (path && !access(path, X_OK))
 		return path;

@@ -33,10 +33,11 @@ expect "reproduce, test 1 at 4 CPUs, a fortieth" 0 "published" "$sd" reproduce b
 expect "madvise is another measurement" 0 "method=madvise" "$sd" lab ab batched-stale-cpus pageout --cpus 4 --boots 1 \
 	--runs 1 --set pages=1024 --set method=madvise,memcg --set neighbours=idle,kernel --out "$work/methods"
 "$sd" compare "$work/methods" --format json > "$work/methods.json"
+# a CPU whose neighbour a kernel thread displaces for some milliseconds is lazy and spared meanwhile
 for kind in idle kernel; do
 	point=$(jq --arg k $kind '[.points[].parameters | .method == "memcg" and .neighbours == $k] | index(true)' \
 		"$work/methods.json")
-	case $kind in idle) low=0 high=64 ;; kernel) low=3041 high=3103 ;; esac
+	case $kind in idle) low=0 high=64 ;; kernel) low=2919 high=3103 ;; esac
 	between "remote IPIs with neighbours=$kind" $low "$(metric "$work/methods.json" "$point" remote_ipis baseline mean)" $high
 done
 

@@ -164,6 +164,7 @@ static const struct {
 	{ "x86-1", "vmstat", "nr_tlb_remote_flush", CAPABILITY_MISSING, "does not count" },
 	{ "x86-1", "nodes", "NUMA nodes", CAPABILITY_MISSING, "0; 1 with memory" },
 	{ "x86-112", "vmstat", "nr_tlb_remote_flush", CAPABILITY_OK, "" },
+	{ "x86-112", "vmstat", "nr_tlbi_broadcast", CAPABILITY_MISSING, "does not count" },
 	{ "x86-112", "nodes", "NUMA nodes", CAPABILITY_OK, "0-1; 2 with memory" },
 	{ "x86-112", "memory", "memory.reclaim", CAPABILITY_OK, "" },
 	{ "x86-112", "memory", "memory.reclaim swappiness", CAPABILITY_OK, "max" },
