@@ -143,18 +143,6 @@ static const struct metric_row metrics[] = {
 	{ NULL },
 };
 
-static bool always(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
-static bool never(const struct point *point)
-{
-	(void)point;
-	return false;
-}
-
 /* The data, as much again for the copies, and the images when they are in memory. */
 static uint64_t memory_bytes(const struct point *point)
 {
@@ -506,8 +494,8 @@ const struct stressor cow_snapshot_stressor = {
 	.options = options,
 	.metrics = metrics,
 	.primary = "snapshots_per_s",
-	.run_in_target = always,
-	.neighbours = never,
+	.run_in_target = point_always,
+	.neighbours = point_never,
 	.common_bytes = sizeof(struct cow_writer),
 	.memory_bytes = memory_bytes,
 	.setup = setup,

@@ -109,18 +109,6 @@ static const struct build_load loads[] = {
 	{ NULL },
 };
 
-static bool always(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
-static bool never(const struct point *point)
-{
-	(void)point;
-	return false;
-}
-
 static unsigned int parallel(const struct point *point)
 {
 	uint64_t given = option_uint(point->parameters, "parallel");
@@ -238,8 +226,8 @@ const struct stressor kernel_build_stressor = {
 	.options = options,
 	.metrics = metrics,
 	.primary = "system_ms",
-	.run_in_target = always,
-	.neighbours = never,
+	.run_in_target = point_always,
+	.neighbours = point_never,
 	.common_bytes = sizeof(struct build_common),
 	.memory_bytes = memory_bytes,
 	.setup = setup,

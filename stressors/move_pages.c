@@ -130,12 +130,6 @@ static uint64_t memory_bytes(const struct point *point)
 	       arrays_bytes(pages, option_uint(point->parameters, "rounds"));
 }
 
-static bool always(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
 static uint64_t batches(uint64_t pages)
 {
 	return (pages + BATCH_PAGES - 1) / BATCH_PAGES;
@@ -343,7 +337,7 @@ const struct stressor move_pages_stressor = {
 	.options = options,
 	.metrics = metrics,
 	.primary = "remote_ipis",
-	.run_in_target = always,
+	.run_in_target = point_always,
 	.memory_bytes = memory_bytes,
 	.predict = predict,
 	.setup = setup,

@@ -155,18 +155,6 @@ struct state {
 	uint64_t copies_bytes[SAVES_MAX];
 };
 
-static bool always(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
-static bool never(const struct point *point)
-{
-	(void)point;
-	return false;
-}
-
 /* Data, copies and the file, of each server; 128 bytes a key are the server's own. */
 static uint64_t memory_bytes(const struct point *point)
 {
@@ -577,8 +565,8 @@ const struct stressor redis_snapshot_stressor = {
 	.options = options,
 	.metrics = metrics,
 	.primary = "requests_per_s",
-	.run_in_target = always,
-	.neighbours = never,
+	.run_in_target = point_always,
+	.neighbours = point_never,
 	.memory_bytes = memory_bytes,
 	.setup = setup,
 	.run = run,

@@ -191,18 +191,6 @@ static const struct metric_row metrics[] = {
 	{ NULL },
 };
 
-static bool always(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
-static bool never(const struct point *point)
-{
-	(void)point;
-	return false;
-}
-
 /* CPU a, and CPU b where that is not the control CPU. */
 static unsigned int own_cpus(const struct point *point)
 {
@@ -452,8 +440,8 @@ const struct stressor stale_hop_stressor = {
 	.options = options,
 	.metrics = metrics,
 	.primary = "stale_accesses",
-	.run_in_target = always,
-	.neighbours = never,
+	.run_in_target = point_always,
+	.neighbours = point_never,
 	.own_cpus = own_cpus,
 	.common_bytes = sizeof(struct hop_common),
 	.memory_bytes = memory_bytes,

@@ -148,18 +148,6 @@ static bool by_reclaim(const struct task *task)
 	return !strcmp(task_string(task, "cause"), "reclaim");
 }
 
-static bool always(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
-static bool never(const struct point *point)
-{
-	(void)point;
-	return false;
-}
-
 /* Each reader has a CPU. */
 static unsigned int own_cpus(const struct point *point)
 {
@@ -558,8 +546,8 @@ const struct stressor stale_read_stressor = {
 	.options = options,
 	.metrics = metrics,
 	.primary = "stale_reads",
-	.run_in_target = always,
-	.neighbours = never,
+	.run_in_target = point_always,
+	.neighbours = point_never,
 	.own_cpus = own_cpus,
 	.memory_bytes = memory_bytes,
 	.predict = predict,

@@ -51,18 +51,6 @@ unsigned int storm_own_cpus(const struct point *point)
 	return crowd.workers + crowd.bystanders - (crowd.workers > 0);
 }
 
-bool storm_in_target(const struct point *point)
-{
-	(void)point;
-	return true;
-}
-
-bool storm_neighbours(const struct point *point)
-{
-	(void)point;
-	return false;
-}
-
 uint64_t storm_bytes(const struct point *point)
 {
 	return storm_memory_bytes(point, 0, storm_crowd_of(point).workers);

@@ -112,9 +112,7 @@ struct storm_crowd storm_crowd_of(const struct point *point);
 unsigned int storm_threads(const struct point *point, unsigned int others);
 /* struct stressor's callbacks for stressors with STORM_OPTIONS. */
 unsigned int storm_own_cpus(const struct point *point);
-bool storm_in_target(const struct point *point);  /* always */
-bool storm_neighbours(const struct point *point); /* never */
-uint64_t storm_bytes(const struct point *point);  /* areas of one call */
+uint64_t storm_bytes(const struct point *point); /* areas of one call */
 int storm_arm(struct task *task);
 int storm_run(struct task *task);
 int storm_verify(struct task *task); /* storm_check(), and reports STORM_METRICS */

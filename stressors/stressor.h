@@ -134,6 +134,19 @@ struct stressor {
 	void (*teardown)(struct task *task); /* target; may be NULL */
 };
 
+/* For run_in_target and neighbours, where nothing depends on the point. */
+static inline bool point_always(const struct point *point)
+{
+	(void)point;
+	return true;
+}
+
+static inline bool point_never(const struct point *point)
+{
+	(void)point;
+	return false;
+}
+
 /* Reports one number; name is in the stressor's metrics. From any worker, outside the window. */
 void task_report(struct task *task, const char *metric, double value);
 

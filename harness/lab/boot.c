@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/clock.h"
 #include "../../lib/fs.h"
 #include "../../lib/spawn.h"
 #include "../../results/record.h"
 #include "cache.h"
 #include "console.h"
 
-#define NS_PER_S	 1000000000ULL
 #define CONSOLE_CHECK_NS NS_PER_S
 /* after a fatal report the kernel may have more to print; after the exit record, to power off */
 #define FATAL_GRACE_NS	   (3 * NS_PER_S)
@@ -48,14 +48,6 @@ struct boot {
 	char *kernel_log;
 	int write_error; /* of the records */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 /* The first failure stands. Takes over detail. */
 static void fail(struct boot *boot, const char *name, char *detail)
@@ -180,7 +172,7 @@ int boot_start(const struct boot_request *request, struct log *log, struct boot 
 	if (rc)
 		goto out;
 	boot->job_length = strlen(boot->job);
-	boot->started_ns = boot->last_record_ns = now_ns();
+	boot->started_ns = boot->last_record_ns = monotonic_ns();
 	boot->deadline_ns = boot->started_ns + request->boot_timeout_ns;
 	rc = start_emulator(boot);
 	if (rc)
@@ -212,7 +204,7 @@ static void take_hello(struct boot *boot, json_t *data)
 	size_t length;
 	int cpus;
 
-	boot->hello_ns = now_ns();
+	boot->hello_ns = monotonic_ns();
 	boot->result.hello_s = (boot->hello_ns - boot->started_ns) / 1e9;
 	if (json_unpack(data, "{s:s,s:s,s:i}", "release", &release, "version", &version, "cpus",
 			&cpus)) {
@@ -253,7 +245,7 @@ static void take_exit(struct boot *boot, const json_t *data)
 	boot->result.exit_code = json_is_integer(code) ? json_integer_value(code) : EXIT_BROKEN;
 	if (text && !boot->kernel_log)
 		boot->kernel_log = strdup(text);
-	boot->deadline_ns = now_ns() + POWER_OFF_GRACE_NS;
+	boot->deadline_ns = monotonic_ns() + POWER_OFF_GRACE_NS;
 }
 
 static void take_record(struct boot *boot, const json_t *data, const char *line, size_t length)
@@ -287,7 +279,7 @@ static void take_line(struct boot *boot, const char *line, size_t length)
 	const char *kind = json_string_value(json_object_get(object, "record"));
 	json_t *data = json_object_get(object, "data");
 
-	boot->last_record_ns = now_ns();
+	boot->last_record_ns = monotonic_ns();
 	if (!kind || !json_is_object(data))
 		fail(boot, "protocol",
 		     format_string("not a record: %.*s", length < 80 ? (int)length : 80, line));
@@ -475,7 +467,7 @@ bool boot_step(struct boot *boot)
 		return false;
 	send_job(boot);
 	receive(boot);
-	now = now_ns();
+	now = monotonic_ns();
 	if (!greeted && boot->hello_ns && boot->result.exit_code < 0)
 		boot->deadline_ns = UINT64_MAX;
 	if (waitpid(boot->pid, &status, WNOHANG) == boot->pid) {
@@ -571,7 +563,7 @@ int boot_finish(struct boot *boot, struct boot_result *result)
 	int rc = boot->write_error;
 
 	end_guest(boot);
-	boot->result.total_s = (now_ns() - boot->started_ns) / 1e9;
+	boot->result.total_s = (monotonic_ns() - boot->started_ns) / 1e9;
 	scan_console(boot);
 	if (boot->kernel_log) {
 		scan_text(boot, boot->kernel_log, strlen(boot->kernel_log));

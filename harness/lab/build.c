@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/clock.h"
 #include "../../lib/data.h"
 #include "../../lib/fs.h"
 #include "../../lib/spawn.h"
@@ -19,10 +20,7 @@
 
 static double now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec / 1e9;
+	return monotonic_ns() / 1e9;
 }
 
 static const char *cross_prefix(const struct lab_arch *arch)
