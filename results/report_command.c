@@ -102,6 +102,7 @@ static void print_settings(const struct comparison *comparison, FILE *out)
 static void print_plan(const json_t *plan, FILE *out)
 {
 	double duration = json_number_value(json_object_get(plan, "duration_s"));
+	const char *cpus = json_string_value(json_object_get(plan, "cpu_list"));
 	const json_t *event;
 	size_t i;
 
@@ -116,34 +117,8 @@ static void print_plan(const json_t *plan, FILE *out)
 	json_array_foreach(json_object_get(plan, "events"), i, event)
 		if (json_is_string(event))
 			print_word(" --event ", json_string_value(event), out);
-}
-
-/* An arm as --arm takes it. */
-static void print_arm(const json_t *arm, FILE *out)
-{
-	const char *name = json_string_value(json_object_get(arm, "name"));
-	const char *git = json_string_value(json_object_get(arm, "git"));
-	const char *image = json_string_value(json_object_get(arm, "image"));
-	const json_t *patches = json_object_get(arm, "patches"), *patch;
-	char *text = NULL;
-	size_t length, i;
-	FILE *word = open_memstream(&text, &length);
-
-	if (!word)
-		return;
-	fprintf(word, "%s=", name ? name : "");
-	if (git)
-		fprintf(word, "git:%s", git);
-	else if (image)
-		fprintf(word, "image:%s", image);
-	json_array_foreach(patches, i, patch) {
-		const char *file = json_string_value(json_object_get(patch, "file"));
-
-		fprintf(word, "%s%s", i ? "," : "", file ? file : "");
-	}
-	if (!fclose(word))
-		print_word(" \\\n    --arm ", text, out);
-	free(text);
+	if (cpus)
+		print_word(" --cpus ", cpus, out);
 }
 
 /* What lab.json calls "debian linux-source-7.3 ..." is --source debian:7.3. */
@@ -157,21 +132,35 @@ static void print_source(const char *source, FILE *out)
 			source + length);
 }
 
-/* Options that take one word of lab.json as it is. */
-static const struct {
-	const char *key, *option;
-} lab_words[] = {
-	{ "arch", " --arch " },
-	{ "accel", " --accel " },
-};
+/* One of an object's values as an option: a flag, a word, or as often as the list is long. */
+static void print_option(const json_t *object, const char *key, FILE *out)
+{
+	const json_t *value = json_object_get(object, key), *one;
+	size_t i;
+
+	if (json_is_true(value))
+		fprintf(out, " --%s", key);
+	if (json_is_string(value)) {
+		fprintf(out, " --%s", key);
+		print_word(" ", json_string_value(value), out);
+	}
+	json_array_foreach(value, i, one) {
+		fprintf(out, " \\\n    --%s", key);
+		print_word(" ", json_string_value(one), out);
+	}
+}
+
+/* Words of lab.json that are options as they are: facts, and below "given" what was asked for. */
+static const char *const fact_options[] = { "arch", "accel" };
+static const char *const given_options[] = { "memory", "numa",	 "cxl",	       "program", "append",
+					     "aa",     "config", "instrument", "arm" };
 
 static void print_lab(const struct comparison *comparison, const struct report_runs *runs,
 		      FILE *out)
 {
-	const json_t *arms = json_object_get(runs->lab, "arms"), *arm;
-	const char *series = json_string_value(json_object_get(runs->lab, "series"));
+	const json_t *given = json_object_get(runs->lab, "given");
+	const char *series = json_string_value(json_object_get(given, "series"));
 	const char *source = json_string_value(json_object_get(runs->lab, "source"));
-	size_t i;
 
 	fputs("shootdown lab ab", out);
 	print_word(" ", series ? series : "-", out);
@@ -182,17 +171,15 @@ static void print_lab(const struct comparison *comparison, const struct report_r
 	if (runs->count)
 		print_plan(runs->list[0].run->plan, out);
 	fputs(" \\\n   ", out);
-	for (i = 0; i < sizeof(lab_words) / sizeof(lab_words[0]); i++) {
-		const char *word = json_string_value(json_object_get(runs->lab, lab_words[i].key));
-
-		if (word)
-			print_word(lab_words[i].option, word, out);
-	}
-	print_source(source ? source : "", out);
+	for (size_t i = 0; i < sizeof(fact_options) / sizeof(fact_options[0]); i++)
+		print_option(runs->lab, fact_options[i], out);
+	if (json_object_get(given, "source"))
+		print_option(given, "source", out);
+	else
+		print_source(source ? source : "", out);
 	fputs(" --out ab", out);
-	if (!series || !strcmp(series, "-"))
-		json_array_foreach(arms, i, arm)
-			print_arm(arm, out);
+	for (size_t i = 0; i < sizeof(given_options) / sizeof(given_options[0]); i++)
+		print_option(given, given_options[i], out);
 	print_settings(comparison, out);
 	fputs("\nshootdown compare ab", out);
 }

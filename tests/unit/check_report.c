@@ -153,6 +153,47 @@ START_TEST(the_command)
 }
 END_TEST
 
+/* Whoever types it again has the same guests, arms and nodes. */
+START_TEST(the_lab_s_command)
+{
+	static const char *const words[] = {
+		"shootdown lab ab ./mine pageout ",
+		" --cpus 8 --boots 3 ",
+		" --arch x86_64",
+		" --accel tcg",
+		" --source debian:7.3 ",
+		" --numa 'cpus=0-3;cpus=4-7'",
+		" --cxl 512M",
+		" --aa \\",
+		" --config 'my options'",
+		" --arm a=one.patch,two.patch",
+		" --arm 'b='\\''s'",
+		" --set pages=",
+	};
+	struct comparison *comparison = compared("baseline", "patched");
+	struct report_runs runs = {
+		.lab = json_pack("{s:i,s:i,s:s,s:s,s:s,s:{s:s,s:s,s:s,s:b,s:[s],s:[s,s]}}", "cpus",
+				 8, "boots_each", 3, "arch", "x86_64", "accel", "tcg", "source",
+				 "debian linux-source-7.3 7.3.4-1", "given", "series", "./mine",
+				 "numa", "cpus=0-3;cpus=4-7", "cxl", "512M", "aa", 1, "config",
+				 "my options", "arm", "a=one.patch,two.patch", "b='s"),
+	};
+	char *command;
+
+	command = report_command(comparison, &runs);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		ck_assert_msg(strstr(command, words[i]), "\"%s\" is not in: %s", words[i], command);
+	free(command);
+	json_object_set_new(json_object_get(runs.lab, "given"), "source", json_string("/a/tree"));
+	command = report_command(comparison, &runs);
+	ck_assert_ptr_nonnull(strstr(command, " --source /a/tree "));
+	ck_assert_ptr_null(strstr(command, "debian:"));
+	free(command);
+	json_decref(runs.lab);
+	comparison_free(comparison);
+}
+END_TEST
+
 static void check_width(const char *text)
 {
 	for (; *text; text += strcspn(text, "\n") + 1)
@@ -195,6 +236,7 @@ int main(void)
 	tcase_add_test(tcase, one_value);
 	tcase_add_test(tcase, a_report);
 	tcase_add_test(tcase, the_command);
+	tcase_add_test(tcase, the_lab_s_command);
 	tcase_add_test(tcase, any_table_is_narrow);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
