@@ -11,9 +11,11 @@
 #include "../lib/fs.h"
 #include "../lib/spawn.h"
 #include "capabilities.h"
+#include "lab/cache.h"
 #include "lab/guest.h"
+#include "lab/program.h"
 
-/* What the lab says about an emulator, without its prefix. */
+/* What the lab says, without its prefix. */
 static char *message_text(char *message)
 {
 	char *at = strstr(message, "error: ");
@@ -23,33 +25,77 @@ static char *message_text(char *message)
 	return at;
 }
 
-static void add_emulator(const struct lab_arch *arch, struct capabilities *capabilities)
+/* One of the lab's own answers: 0 and what was found (a fresh string), or a negative errno, said.
+ */
+typedef int lab_question(const struct lab_arch *arch, struct log *log, char **found);
+
+static int find_emulator(const struct lab_arch *arch, struct log *log, char **found)
 {
 	struct lab_emulator emulator;
-	char *message = NULL;
+	char *cache = cache_there(log);
+	int err = guest_emulator(arch, "tcg", 1, cache, log, &emulator);
+
+	free(cache);
+	if (err)
+		return err;
+	*found = format_string("version %s", emulator.version);
+	guest_emulator_release(&emulator);
+	return *found ? 0 : -ENOMEM;
+}
+
+static int find_program(const struct lab_arch *arch, struct log *log, char **found)
+{
+	return guest_program(NULL, arch, log, found);
+}
+
+static void add_answer(const char *name, lab_question *ask, const struct lab_arch *arch,
+		       const char *advice, struct capabilities *capabilities)
+{
+	char *message = NULL, *found;
 	struct log quiet;
 	size_t length;
 	FILE *stream;
 	int err;
 
-	stream = open_memstream(&message, &length);
+	stream = name ? open_memstream(&message, &length) : NULL;
 	if (!stream) {
 		capabilities->out_of_memory = true;
 		return;
 	}
 	log_open(&quiet, stream, LOG_LEVEL_ERROR);
-	err = guest_emulator(arch, "tcg", 1, NULL, &quiet, &emulator);
+	err = ask(arch, &quiet, &found);
 	fclose(stream);
 	if (err) {
-		capabilities_add(capabilities, "lab", arch->emulator, CAPABILITY_MISSING,
-				 "ci/setup installs it", "%s",
+		capabilities_add(capabilities, "lab", name, CAPABILITY_MISSING, advice, "%s",
 				 message && *message ? message_text(message) : strerror(-err));
 	} else {
-		capabilities_add(capabilities, "lab", arch->emulator, CAPABILITY_OK, NULL,
-				 "version %s", emulator.version);
-		guest_emulator_release(&emulator);
+		capabilities_add(capabilities, "lab", name, CAPABILITY_OK, NULL, "%s", found);
+		free(found);
 	}
 	free(message);
+}
+
+static void add_emulators(struct capabilities *capabilities)
+{
+	const struct lab_arch *arch;
+
+	for (unsigned int i = 0; (arch = lab_arch_at(i)); i++)
+		add_answer(arch->emulator, find_emulator, arch, "ci/setup installs it",
+			   capabilities);
+}
+
+/* For guests of other architectures; those of this one run this program. */
+static void add_programs(struct capabilities *capabilities)
+{
+	const struct lab_arch *own = lab_arch_find(NULL), *arch;
+
+	for (unsigned int i = 0; (arch = lab_arch_at(i)); i++) {
+		char *name = arch == own ? NULL : format_string("shootdown for %s", arch->name);
+
+		if (arch != own)
+			add_answer(name, find_program, arch, NULL, capabilities);
+		free(name);
+	}
 }
 
 static void add_kvm(struct capabilities *capabilities)
@@ -206,11 +252,8 @@ static void add_libraries(struct capabilities *capabilities)
 
 void capabilities_tools(struct capabilities *capabilities)
 {
-	const struct lab_arch *arch;
-	unsigned int i;
-
-	for (i = 0; (arch = lab_arch_at(i)); i++)
-		add_emulator(arch, capabilities);
+	add_emulators(capabilities);
+	add_programs(capabilities);
 	add_kvm(capabilities);
 	add_compilers(capabilities);
 	add_tools(capabilities);

@@ -69,6 +69,17 @@ out:
 	return rc;
 }
 
+char *cache_there(struct log *log)
+{
+	char *path = default_folder(), *full = path ? realpath(path, NULL) : NULL;
+
+	free(path);
+	if (full && !check_owner(full, log))
+		return full;
+	free(full);
+	return NULL;
+}
+
 int cache_lock(const char *path, const char *what, struct log *log)
 {
 	char *name = format_string("%s.lock", path);

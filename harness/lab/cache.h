@@ -28,6 +28,9 @@
  */
 int cache_open(const char *given, struct log *log, char **folder);
 
+/* The default one when it is there and would be used; NULL: not. Makes nothing. Caller frees. */
+char *cache_there(struct log *log);
+
 /*
  * Takes the lock PATH.lock, waiting (said once) while another process has it; what
  * names it in the message. Returns a descriptor; close() gives it back. -EINTR.

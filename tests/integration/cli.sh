@@ -20,6 +20,14 @@ expect "unknown command" 2 'did you mean "compare"' "$sd" compere
 expect "unknown lab command" 2 'did you mean "boot"' "$sd" lab boots
 
 expect "list as JSON" 0 '"schema": "shootdown-list"' "$sd" list --json
+mkdir -p "$work/cache/shootdown/emulator"
+printf '#!/bin/sh\necho "QEMU emulator version 10.9.9 (shootdown)"\n' > "$work/cache/shootdown/emulator/qemu-system-x86_64"
+chmod +x "$work/cache/shootdown/emulator/qemu-system-x86_64"
+expect "check finds the emulator that the lab would take" 0 "version 10.9.9-shootdown" \
+	env XDG_CACHE_HOME="$work/cache" "$sd" check
+check "and makes nothing" test "$(ls "$work/cache/shootdown")" = emulator
+cp "$sd" "$work/alone"
+expect "check misses the program for guests of another architecture" 0 "guests need a shootdown built for them" "$work/alone" check
 expect "check as JSON" 0 '"schema": "shootdown-check"' "$sd" check --json
 "$sd" list > table
 check "list is no wider than a terminal" awk 'length > 100 { exit 1 }' table
