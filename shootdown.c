@@ -130,6 +130,8 @@ const struct command commands[] = {
 			"Runs the tests of a published posting in the lab, for each of its platforms' CPU "
 			"counts or for --cpus, and prints published, predicted and measured values side by "
 			"side. Times of an emulated guest are marked and never compared with published ones. "
+			"A count that differs from its prediction, or an arm that breaks a rule of the table, "
+			"makes exit status 1. "
 			"What is finished in --out is not run again: the same call goes on where one "
 			"was interrupted.",
 		.example = "batched-stale-cpus --test 1 --cpus 16 --scale 0.05",

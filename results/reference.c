@@ -117,6 +117,7 @@ static int take_platform(const struct reference *reference, const struct referen
 
 	platform->name = need_text(json, "name", missing);
 	platform->cpus = need_count(json, "cpus", missing);
+	platform->any_cpus = test->sweep || json_is_true(json_object_get(json, "any_cpus"));
 	platform->metrics = calloc(count ? count : 1, sizeof(*platform->metrics));
 	if (!platform->metrics)
 		return -ENOMEM;
@@ -322,7 +323,7 @@ const struct reference_platform *reference_find_platform(const struct reference_
 							 unsigned int cpus)
 {
 	for (size_t i = 0; i < test->platform_count; i++)
-		if (test->platforms[i].cpus == cpus || test->sweep)
+		if (test->platforms[i].cpus == cpus || test->platforms[i].any_cpus)
 			return &test->platforms[i];
 	return NULL;
 }

@@ -9,15 +9,15 @@
  *    ["sweep":PARAMETER,"sweep_within_cpus":BOOL,] ["note":TEXT,]
  * ["guest":{"numa":SPEC,"cxl":SIZE},]
  *    ["rules":[{"metric":..,"arm":..,["steps":[VALUE,..],] "at_least":R or
- * "at_most":R,"why":TEXT}],] "platforms":[{"name":..,"cpus":N,
+ * "at_most":R,"why":TEXT}],] "platforms":[{"name":..,"cpus":N,["any_cpus":BOOL,]
  *      "metrics":[{"name":..,"unit":..,"better":..,["values":{ARM:V,..},] ["change":TEXT]}]}]}]}
  *
  * A test may sweep one parameter, whose value is then a list, and each V a list as long: one
- * step each. Its platform's number of CPUs is what a guest gets by default, and its values are
- * shown whatever the guest has. With "sweep_within_cpus" steps above the guest's number
- * of CPUs are left out. A metric without values is one that was not published, or only
- * as a change. A rule says what an arm must do whatever was published: its metric is at
- * least, or at most, R times the baseline's.
+ * step each. A platform's number of CPUs is what a guest gets by default; with "any_cpus", and in
+ * a sweep, its values are shown whatever the guest has. With "sweep_within_cpus" steps above the
+ * guest's number of CPUs are left out. A metric without values is one that was not published, or
+ * only as a change. A rule says what an arm must do whatever was published: its metric is at least,
+ * or at most, R times the baseline's.
  */
 #ifndef SHOOTDOWN_REFERENCE_H
 #define SHOOTDOWN_REFERENCE_H
@@ -45,6 +45,7 @@ struct reference_rule {
 struct reference_platform {
 	const char *name;
 	unsigned int cpus;
+	bool any_cpus; /* what was published stands beside guests of any size */
 	struct reference_metric *metrics;
 	size_t metric_count;
 };
@@ -59,7 +60,7 @@ struct reference_test {
 	const char *note;	  /* printed below the table; NULL: none */
 	struct reference_rule *rules;
 	size_t rule_count;
-	double tolerance;	  /* a count agrees within this part of its prediction */
+	double tolerance; /* a count agrees within this part of its prediction, or one flush */
 	unsigned int active_cpus; /* CPUs that run the task itself */
 	const char *numa,
 		*cxl; /* memory that a guest needs for it, as "lab ab" takes it; or NULL */
@@ -89,7 +90,7 @@ void reference_free(struct reference *reference);
 /* A test by its number or its stressor's name; NULL when there is none. */
 const struct reference_test *reference_find_test(const struct reference *reference,
 						 const char *test);
-/* The platform of this many CPUs, of a sweep its only one; NULL when none was published. */
+/* The platform of this many CPUs, or one that stands for any; NULL when none was published. */
 const struct reference_platform *reference_find_platform(const struct reference_test *test,
 							 unsigned int cpus);
 

@@ -102,17 +102,24 @@ static enum verdict judge_by_rule(const struct row *row)
 	return holds ? VERDICT_AGREES : VERDICT_DIFFERS;
 }
 
-/* Predictions hold for a kernel that does not filter, the baseline; rules for the other arms. */
-static enum verdict judge(const struct row *row, bool emulated, double tolerance)
+/*
+ * Predictions hold for a kernel that does not filter, the baseline; rules for the other
+ * arms. However small the test, one flush by somebody else, which interrupts each CPU once
+ * at most, is no difference.
+ */
+static enum verdict judge(const struct row *row, const struct entry *entry)
 {
+	double slack;
+
 	if (row->rule)
 		return judge_by_rule(row);
 	if (unit_depends_on_time(row->unit))
-		return emulated && !isnan(row->measured) ? VERDICT_EMULATED : VERDICT_NONE;
+		return entry->comparison->emulated_time && !isnan(row->measured) ? VERDICT_EMULATED
+										 : VERDICT_NONE;
 	if (isnan(row->predicted) || isnan(row->measured))
 		return VERDICT_NONE;
-	return fabs(row->measured - row->predicted) <= tolerance * row->predicted ? VERDICT_AGREES
-										  : VERDICT_DIFFERS;
+	slack = fmax(entry->test->tolerance * row->predicted, entry->cpus);
+	return fabs(row->measured - row->predicted) <= slack ? VERDICT_AGREES : VERDICT_DIFFERS;
 }
 
 static void publish(const struct reproduction *reproduction, const struct reference_test *test,
@@ -166,7 +173,7 @@ static int make_row(const struct reproduction *reproduction, const struct entry 
 		row->bound = metric->values[0].statistics.mean * (isnan(row->rule->at_least)
 									  ? row->rule->at_most
 									  : row->rule->at_least);
-	row->verdict = judge(row, entry->comparison->emulated_time, test->tolerance);
+	row->verdict = judge(row, entry);
 	return 0;
 }
 
@@ -185,8 +192,7 @@ static int add_rows(const struct reproduction *reproduction, struct entry *entry
 	return ret;
 }
 
-/* The point that was measured for a step; NULL: none was. */
-static const struct compared_point *point_of_step(const struct entry *entry, size_t step)
+const struct compared_point *reproduction_point(const struct entry *entry, size_t step)
 {
 	for (size_t i = 0; i < entry->comparison->point_count; i++)
 		if (reference_step(entry->test, entry->comparison->points[i].parameters) ==
@@ -206,7 +212,7 @@ static int make_rows(const struct reproduction *reproduction, struct entry *entr
 	int ret = 0;
 
 	for (size_t step = 0; step < entry->test->step_count; step++) {
-		const struct compared_point *point = point_of_step(entry, step);
+		const struct compared_point *point = reproduction_point(entry, step);
 
 		if (!point && entry->test->sweep)
 			continue;
@@ -268,6 +274,17 @@ size_t reproduction_measured(const struct reproduction *reproduction)
 
 	for (size_t i = 0; i < reproduction->entry_count; i++)
 		count += !reproduction->entries[i].skipped;
+	return count;
+}
+
+size_t reproduction_unjudged(const struct reproduction *reproduction)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reproduction->entry_count; i++)
+		for (size_t j = 0; j < reproduction->entries[i].row_count; j++)
+			count += reproduction->entries[i].rows[j].rule &&
+				 reproduction->entries[i].rows[j].verdict == VERDICT_NONE;
 	return count;
 }
 

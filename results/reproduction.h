@@ -30,20 +30,25 @@ int reproduction_add(struct reproduction *reproduction, const struct reference_t
 int reproduction_skip(struct reproduction *reproduction, const struct reference_test *test,
 		      unsigned int cpus, const char *reason);
 
-/* How many tests were measured, and how many counts differ from their prediction. */
+/*
+ * How many tests were measured; how many counts differ from their prediction or break a
+ * rule of the reference; and how many rules could not be judged, for want of a number.
+ */
 size_t reproduction_measured(const struct reproduction *reproduction);
 size_t reproduction_differing(const struct reproduction *reproduction);
+size_t reproduction_unjudged(const struct reproduction *reproduction);
 
 /* A new table; NULL: no memory. */
 struct table *reproduction_table(const struct reproduction *reproduction);
 
 /*
  * {"schema":"shootdown-reproduction","version":1,"series","source","scale",
- *  "tests":[{"test","title","stressor","cpus":N|null,"skipped":null|TEXT,"comparison":null|{..},
+ *  "tests":[{"test","title","stressor","cpus":N|null,"skipped":null|TEXT,"left_out":[TEXT,..],"comparison":null|{..},
  *    "rows":[{"step":TEXT|null,"metric","unit","arm","published","published_change":TEXT|null,"predicted",
  *      "bound","measured","verdict"}]}]}
- * step: of a sweep, "threads=4". bound: what a rule of the reference comes to. verdict: "agrees",
- * "differs", "emulated" or null. NULL: no memory.
+ * step: of a sweep, "threads=4"; left_out: its steps that the guest has too few CPUs for. bound:
+ * what a rule of the reference comes to. verdict: "agrees", "differs", "emulated" or null. NULL: no
+ * memory.
  */
 json_t *reproduction_json(const struct reproduction *reproduction);
 

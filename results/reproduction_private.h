@@ -35,6 +35,9 @@ struct entry {
 	size_t row_count;
 };
 
+/* The point that was measured for a step; NULL: none was. */
+const struct compared_point *reproduction_point(const struct entry *entry, size_t step);
+
 struct reproduction {
 	const struct reference *reference;
 	double scale;

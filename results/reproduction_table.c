@@ -39,6 +39,17 @@ static char *step_name(const struct reference_test *test, size_t step)
 	return name;
 }
 
+/* Was this step of a sweep not run, since the machine has too few CPUs for it? */
+static bool was_left_out(const struct entry *entry, size_t step)
+{
+	const struct reference_test *test = entry->test;
+	const json_t *values = json_object_get(test->parameters, test->sweep ? test->sweep : "");
+
+	return !entry->skipped && test->sweep_within_cpus &&
+	       json_integer_value(json_array_get(values, step)) > entry->cpus &&
+	       !reproduction_point(entry, step);
+}
+
 /* A prediction, or what a rule asks of the arm. */
 static char *format_prediction(const struct row *row)
 {
@@ -148,6 +159,18 @@ static void add_notes(struct table *table, const struct entry *entry)
 			}
 }
 
+static void add_left_out(struct table *table, const struct entry *entry)
+{
+	for (size_t step = 0; step < entry->test->step_count; step++) {
+		char *name = was_left_out(entry, step) ? step_name(entry->test, step) : NULL;
+
+		if (name)
+			table_note(table, "test %s: %s needs more than %u CPUs and was left out",
+				   entry->test->test, name, entry->cpus);
+		free(name);
+	}
+}
+
 static bool was_measured(const struct reproduction *reproduction, const struct reference_test *test)
 {
 	for (size_t i = 0; i < reproduction->entry_count; i++)
@@ -164,7 +187,7 @@ static void add_tolerances(struct table *table, const struct reproduction *repro
 		if (was_measured(reproduction, &reference->tests[i]))
 			table_note(table,
 				   "test %s: a count agrees within %g%% of the prediction for a "
-				   "kernel that does not filter",
+				   "kernel that does not filter, or within one flush of all CPUs",
 				   reference->tests[i].test, reference->tests[i].tolerance * 100);
 }
 
@@ -260,6 +283,7 @@ struct table *reproduction_table(const struct reproduction *reproduction)
 				   entry->test->title, entry->skipped);
 		else
 			add_notes(table, entry);
+		add_left_out(table, entry);
 	}
 	add_tolerances(table, reproduction);
 	add_rules(table, reproduction);
@@ -274,8 +298,15 @@ static json_t *number(double value)
 
 static json_t *entry_json(const struct entry *entry)
 {
-	json_t *rows = json_array();
+	json_t *rows = json_array(), *left_out = json_array();
 
+	for (size_t step = 0; step < entry->test->step_count; step++) {
+		char *name = was_left_out(entry, step) ? step_name(entry->test, step) : NULL;
+
+		if (name)
+			json_array_append_new(left_out, json_string(name));
+		free(name);
+	}
 	for (size_t i = 0; i < entry->row_count; i++) {
 		const struct row *row = &entry->rows[i];
 		char *step = step_name(entry->test, row->step);
@@ -294,10 +325,10 @@ static json_t *entry_json(const struct entry *entry)
 		json_decref(rows);
 		rows = NULL;
 	}
-	return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:o, s:o}", "test", entry->test->test, "title",
-			 entry->test->title, "stressor", entry->test->stressor, "cpus",
+	return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o}", "test", entry->test->test,
+			 "title", entry->test->title, "stressor", entry->test->stressor, "cpus",
 			 entry->cpus ? json_integer(entry->cpus) : json_null(), "skipped",
-			 entry->skipped, "comparison",
+			 entry->skipped, "left_out", left_out, "comparison",
 			 entry->comparison ? comparison_json(entry->comparison) : json_null(),
 			 "rows", rows);
 }

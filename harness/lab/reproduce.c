@@ -369,6 +369,26 @@ static int open_out(struct job *job)
 	return ret;
 }
 
+/* The table may not be read by anybody: what it found is in the exit code, too. */
+static void judge(struct job *job)
+{
+	size_t differing = reproduction_differing(job->reproduction),
+	       unjudged = reproduction_unjudged(job->reproduction);
+
+	if (unjudged) {
+		log_error(job->log,
+			  "%zu rule%s could not be judged: the metric was not measured (see the "
+			  "column measured, and the notes)",
+			  unjudged, unjudged == 1 ? "" : "s");
+		job->exit_code = worse(job->exit_code, EXIT_BROKEN);
+	}
+	if (differing) {
+		log_error(job->log, "%zu count%s differ%s from what is predicted or asked for",
+			  differing, differing == 1 ? "" : "s", differing == 1 ? "s" : "");
+		job->exit_code = worse(job->exit_code, EXIT_FAILED);
+	}
+}
+
 static int reproduce(struct job *job, FILE *out)
 {
 	int ret = open_out(job);
@@ -383,6 +403,7 @@ static int reproduce(struct job *job, FILE *out)
 	printed = print(job, out);
 	if (printed)
 		log_error(job->log, "cannot write the table: %s", strerror(-printed));
+	judge(job);
 	if (ret || printed)
 		return worse(job->exit_code, EXIT_BROKEN);
 	if (!reproduction_measured(job->reproduction))

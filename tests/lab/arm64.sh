@@ -85,6 +85,20 @@ jq '.guest.instruments = null' "ab/$last/boot-1/machine.json" > without/boot-1/m
 expect "a kernel without the instrument is not compared" 2 "--allow instruments" "$sd" compare "ab/$first" without
 expect "unless it is allowed" 0 "instrument of the kernel: " "$sd" compare "ab/$first" without --allow instruments
 
+# --- the published table, and what the exit code says of it -------------------------------------------------------------
+reproduce() { timeout 600 "$sd" reproduce "$series" --cpus 4 --scale 0.25 --boots 1 --runs 1 --out table; }
+expect "reproduce all tests of $series at 4 CPUs" 0 "at least" reproduce
+check "the sweep's steps for larger machines are named" grep -q "threads=8 needs more than 4 CPUs" "$work/said"
+check "published changes stand beside any number of CPUs" grep -Eq "3 kernel-build .*-2.2%" "$work/said"
+check "Redis is skipped in a guest, with what to do" grep -q "run redis-snapshot on hardware" "$work/said"
+# a kernel that no longer broadcasts for threads on several CPUs: its rule is broken
+rm "table/test-2-4-cpus/$last/boot-1/checksums"
+sed -i '/"metric":"tlbi_broadcast"/s/"value":[0-9.e+]*/"value":0/' "table/test-2-4-cpus/$last/boot-1/samples.jsonl"
+expect "an arm that breaks a rule is exit code 1" 1 "differ" reproduce
+sed -i '/"metric":"tlbi_broadcast"/s/"status":"ok","value":0/"status":"unsupported","reason":"made for a test"/' \
+	"table/test-2-4-cpus/$last/boot-1/samples.jsonl"
+expect "a rule without a number is no success" 3 "could not be judged" reproduce
+
 # --- two nodes ---------------------------------------------------------------------------------------------------------
 expect "pages move between nodes" 0 "2 pass" timeout 300 "$sd" lab boot "$series:$first" --cpus 4 --numa 2 -- \
 	shootdown run move-pages migrate-active --runs 1 --set pages=2048

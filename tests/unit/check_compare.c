@@ -460,6 +460,26 @@ START_TEST(unpublished_size)
 }
 END_TEST
 
+/* The patched arm's 10 IPIs where 61,440 are predicted: no number of CPUs but 61,430 excuses that.
+ */
+START_TEST(one_flush_is_no_difference)
+{
+	static const unsigned int cpus[] = { 61429, 61430 };
+	struct reference *reference = published();
+
+	for (size_t i = 0; i < 2; i++) {
+		struct reproduction *reproduction = reproduction_new(reference, 1);
+
+		ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], cpus[i],
+						  compared("patched", "baseline")),
+				 0);
+		ck_assert_uint_eq(reproduction_differing(reproduction), i ? 0 : 1);
+		reproduction_free(reproduction);
+	}
+	reference_free(reference);
+}
+END_TEST
+
 /* A table of the tests' own, with a sweep and rules. */
 static struct reference *swept(void)
 {
@@ -493,6 +513,7 @@ START_TEST(sweep_side_by_side)
 	ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], 16, comparison), 0);
 	ck_assert_uint_eq(reproduction_differing(reproduction), 0);
 	ck_assert_int_eq(render(reproduction_table(reproduction), NULL, "markdown", out), 0);
+	ck_assert_uint_eq(reproduction_unjudged(reproduction), 0);
 	ck_assert_ptr_null(strstr(printed(), "pages=1024"));
 	ck_contains(printed(),
 		    "| 1 pageout pages=4096 | 16 | remote_ipis | baseline | 400 | 61,440 | "
@@ -504,6 +525,33 @@ START_TEST(sweep_side_by_side)
 		    "at least 4,055 | 4,096 +/- 0, 0.0% | agrees |");
 	ck_contains(printed(), "read this first");
 	ck_contains(printed(), "remote_ipis of patched: nearly none");
+	reproduction_free(reproduction);
+	reference_free(reference);
+}
+END_TEST
+
+/* A step that the guest is too small for is named, and so is a rule without a number. */
+START_TEST(what_was_not_measured)
+{
+	struct reference *reference = swept();
+	struct reproduction *reproduction = reproduction_new(reference, 1);
+	json_t *json;
+
+	reference->tests[0].sweep_within_cpus = true;
+	reference->tests[0].platforms[0].metrics[1].name = "no_such_metric";
+	reference->tests[0].rules[1].metric = "no_such_metric";
+	ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], 16,
+					  compared("baseline", "patched")),
+			 0);
+	ck_assert_uint_eq(reproduction_unjudged(reproduction), 1);
+	ck_assert_uint_eq(reproduction_differing(reproduction), 0);
+	ck_assert_int_eq(render(reproduction_table(reproduction), NULL, "markdown", out), 0);
+	ck_contains(printed(), "test 1: pages=1024 needs more than 16 CPUs and was left out");
+	json = reproduction_json(reproduction);
+	ck_assert_str_eq(json_string_value(json_array_get(
+				 json_object_get(at(json, "tests", 0), "left_out"), 0)),
+			 "pages=1024");
+	json_decref(json);
 	reproduction_free(reproduction);
 	reference_free(reference);
 }
@@ -556,7 +604,9 @@ int main(void)
 	tcase_add_test(tests, unknown_reference);
 	tcase_add_test(tests, side_by_side);
 	tcase_add_test(tests, unpublished_size);
+	tcase_add_test(tests, one_flush_is_no_difference);
 	tcase_add_test(tests, sweep_side_by_side);
+	tcase_add_test(tests, what_was_not_measured);
 	tcase_add_test(tests, broken_rule_differs);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_NORMAL);
