@@ -116,7 +116,7 @@ static void measure_error(const struct reference *reference, unsigned int cpus,
 
 		for (size_t arm = 0; ipis && arm < reference->arm_count; arm++) {
 			double time_ms = published_time_ms(test, platform, arm);
-			double flushes = ipis->values[0] / interrupted_cpus(test, cpus);
+			double flushes = cost_model_flushes(model, test, 1);
 			double error =
 				fabs(cost_model_time_ms(model, test, flushes, ipis->values[arm]) /
 					     time_ms -
@@ -152,6 +152,16 @@ void cost_model_release(struct cost_model *model)
 {
 	free(model->flush_ms);
 	model->flush_ms = NULL;
+}
+
+double cost_model_flushes(const struct cost_model *model, const struct reference_test *test,
+			  double scale)
+{
+	const struct reference_platform *platform = reference_find_platform(test, model->cpus);
+	const struct reference_metric *ipis = platform ? find_metric(platform, "remote_ipis")
+						       : NULL;
+
+	return ipis ? scale * ipis->values[0] / interrupted_cpus(test, model->cpus) : NAN;
 }
 
 double cost_model_time_ms(const struct cost_model *model, const struct reference_test *test,

@@ -42,6 +42,16 @@ void cost_model_release(struct cost_model *model);
 double published_time_ms(const struct reference_test *test,
 			 const struct reference_platform *platform, size_t arm);
 
+/*
+ * The flushes of the posting for as many pages as a run of the test at this part of its
+ * size has. a goes with the pages that a flush of the posting ended, so it must not be
+ * multiplied with the flushes of another kernel, which may divide the same pages
+ * otherwise (test 2: 31 pages a flush with one kind of LRU, 58 with the other, 44
+ * published). NAN: not published.
+ */
+double cost_model_flushes(const struct cost_model *model, const struct reference_test *test,
+			  double scale);
+
 /* The modelled time in ms of a test with these counts; NAN when the test has no a. */
 double cost_model_time_ms(const struct cost_model *model, const struct reference_test *test,
 			  double flushes, double remote_ipis);

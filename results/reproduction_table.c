@@ -207,25 +207,32 @@ static void add_rules(struct table *table, const struct reproduction *reproducti
 	}
 }
 
-/* What the counts that were measured would mean on the published platform. */
+/* The size that was run, as a part of the published one. */
+static double part_of_size(const struct reference_test *test, const struct compared_point *point)
+{
+	return json_number_value(json_object_get(point->parameters, test->scaled)) /
+	       json_number_value(json_object_get(test->parameters, test->scaled));
+}
+
+/* What the IPIs that were measured would mean on the published platform. */
 static void add_modelled_times(struct table *table, const struct entry *entry,
 			       const struct cost_model *model)
 {
-	const struct compared_metric *ipis, *flushes;
+	const struct compared_point *point = entry->comparison->points;
+	const struct compared_metric *ipis;
+	double flushes;
 
 	if (!entry->comparison->point_count)
 		return;
-	ipis = comparison_metric(&entry->comparison->points[0], "remote_ipis");
-	flushes = comparison_metric(&entry->comparison->points[0], "flushes");
+	ipis = comparison_metric(point, "remote_ipis");
+	flushes = cost_model_flushes(model, entry->test, part_of_size(entry->test, point));
 	/* both arms make the flushes of the baseline: the filter drops only CPUs */
-	for (size_t i = 0; ipis && flushes && i < entry->comparison->arm_count; i++) {
-		double time_ms = cost_model_time_ms(model, entry->test,
-						    flushes->values[0].statistics.mean,
+	for (size_t i = 0; ipis && i < entry->comparison->arm_count; i++) {
+		double time_ms = cost_model_time_ms(model, entry->test, flushes,
 						    ipis->values[i].statistics.mean);
 
 		if (isfinite(time_ms))
-			table_note(table,
-				   "model: test %s, %s: these counts would take %.1f ms on %s",
+			table_note(table, "model: test %s, %s: these IPIs would take %.1f ms on %s",
 				   entry->test->test, entry->comparison->arms[i].name, time_ms,
 				   model->platform);
 	}
