@@ -101,6 +101,10 @@ static int take_rules(const json_t *list, struct reference_test *test, const cha
 		rule->steps = json_object_get(json, "steps");
 		rule->at_least = bound(json, "at_least");
 		rule->at_most = bound(json, "at_most");
+		rule->of_published = json_object_get(json, "of") != NULL;
+		if (rule->of_published && strcmp(need_text(json, "of", missing), "published") &&
+		    !*missing)
+			*missing = "rules";
 		if (isnan(rule->at_least) == isnan(rule->at_most) && !*missing)
 			*missing = "rules";
 	}

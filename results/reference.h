@@ -9,7 +9,7 @@
  *    ["sweep":PARAMETER,"sweep_within_cpus":BOOL,] ["note":TEXT,]
  * ["guest":{"numa":SPEC,"cxl":SIZE},]
  *    ["rules":[{"metric":..,"arm":..,["steps":[VALUE,..],] "at_least":R or
- * "at_most":R,"why":TEXT}],] "platforms":[{"name":..,"cpus":N,["any_cpus":BOOL,]
+ * "at_most":R,["of":"published",]"why":TEXT}],] "platforms":[{"name":..,"cpus":N,["any_cpus":BOOL,]
  *      "metrics":[{"name":..,"unit":..,"better":..,["values":{ARM:V,..},] ["change":TEXT]}]}]}]}
  *
  * A test may sweep one parameter, whose value is then a list, and each V a list as long: one
@@ -40,6 +40,7 @@ struct reference_rule {
 	const char *metric, *arm, *why;
 	const json_t *steps;	  /* values of the swept parameter; NULL: all */
 	double at_least, at_most; /* times the baseline's value; one is NAN */
+	bool of_published;	  /* times what was published for the arm instead */
 };
 
 struct reference_platform {

@@ -76,50 +76,68 @@ static int published_arm(const struct reference *reference, const char *name)
 	return -1;
 }
 
-/* The rule for a metric of an arm at a step; NULL: there is none. */
-static const struct reference_rule *find_rule(const struct reference_test *test, const char *metric,
-					      const char *arm, const json_t *step)
+static bool rule_is_for(const struct reference_rule *rule, const struct row *row,
+			const json_t *step)
 {
-	for (size_t i = 0; i < test->rule_count; i++) {
-		const struct reference_rule *rule = &test->rules[i];
-		bool here = !rule->steps;
+	bool here = !rule->steps;
 
-		for (size_t j = 0; j < json_array_size(rule->steps); j++)
-			here |= json_equal(json_array_get(rule->steps, j), step);
-		if (here && !strcmp(rule->metric, metric) && !strcmp(rule->arm, arm))
-			return rule;
-	}
-	return NULL;
+	for (size_t i = 0; i < json_array_size(rule->steps); i++)
+		here |= json_equal(json_array_get(rule->steps, i), step);
+	return here && !strcmp(rule->metric, row->metric) && !strcmp(rule->arm, row->arm);
 }
 
-static enum verdict judge_by_rule(const struct row *row)
+/* What every rule for the row comes to; the first that can be applied is shown. */
+static void judge_by_rules(const struct reproduction *reproduction, const struct entry *entry,
+			   const struct compared_metric *metric, const json_t *step,
+			   struct row *row)
 {
-	bool holds = isnan(row->rule->at_least) ? row->measured <= row->bound
-						: row->measured >= row->bound;
+	double baseline = metric ? metric->values[0].statistics.mean : NAN;
 
-	if (isnan(row->measured) || isnan(row->bound))
-		return VERDICT_NONE;
-	return holds ? VERDICT_AGREES : VERDICT_DIFFERS;
+	for (size_t i = 0; i < entry->test->rule_count; i++) {
+		const struct reference_rule *rule = &entry->test->rules[i];
+		bool least = !isnan(rule->at_least);
+		double of = rule->of_published ? row->published * reproduction->scale : baseline;
+		double bound = (least ? rule->at_least : rule->at_most) * of;
+		/* one flush by somebody else: what was published is of a larger test */
+		double slack = rule->of_published ? entry->cpus : 0;
+
+		if (!rule_is_for(rule, row, step))
+			continue;
+		if (!row->rule || isnan(row->bound)) {
+			row->rule = rule;
+			row->bound = bound;
+		}
+		if (isnan(row->measured) || isnan(bound))
+			continue;
+		if (least ? row->measured < bound - slack : row->measured > bound + slack)
+			row->verdict = VERDICT_DIFFERS;
+		else if (row->verdict == VERDICT_NONE)
+			row->verdict = VERDICT_AGREES;
+	}
 }
 
 /*
- * Predictions hold for a kernel that does not filter, the baseline; rules for the other
- * arms. However small the test, one flush by somebody else, which interrupts each CPU once
- * at most, is no difference.
+ * Predictions hold for a kernel that does not filter, the baseline. However small the test,
+ * one flush by somebody else, which interrupts each CPU once at most, is no difference; and
+ * of several CPUs that run the task a flush may find one more or one less.
  */
+static double slack_of(const struct row *row, const struct entry *entry)
+{
+	double active = entry->test->active_cpus, others = entry->cpus - active;
+	double one_more = others > 0 ? row->predicted * (active - 1) / others : 0;
+
+	return fmax(fmax(entry->test->tolerance * row->predicted, one_more), entry->cpus);
+}
+
 static enum verdict judge(const struct row *row, const struct entry *entry)
 {
-	double slack;
-
-	if (row->rule)
-		return judge_by_rule(row);
 	if (unit_depends_on_time(row->unit))
 		return entry->comparison->emulated_time && !isnan(row->measured) ? VERDICT_EMULATED
 										 : VERDICT_NONE;
 	if (isnan(row->predicted) || isnan(row->measured))
 		return VERDICT_NONE;
-	slack = fmax(entry->test->tolerance * row->predicted, entry->cpus);
-	return fabs(row->measured - row->predicted) <= slack ? VERDICT_AGREES : VERDICT_DIFFERS;
+	return fabs(row->measured - row->predicted) <= slack_of(row, entry) ? VERDICT_AGREES
+									    : VERDICT_DIFFERS;
 }
 
 static void publish(const struct reproduction *reproduction, const struct reference_test *test,
@@ -162,18 +180,13 @@ static int make_row(const struct reproduction *reproduction, const struct entry 
 		.measured = metric ? metric->values[arm].statistics.mean : NAN,
 		.stddev = metric ? metric->values[arm].statistics.stddev : NAN,
 		.measured_change = metric ? metric->values[arm].change : NAN,
-		.rule = find_rule(test, source->name, arm_name,
-				  json_array_get(steps, source->step)),
 		.bound = NAN,
 	};
 	if (!row->metric || !row->unit || !row->arm)
 		return -ENOMEM;
 	publish(reproduction, test, source->published, row);
-	if (row->rule && metric)
-		row->bound = metric->values[0].statistics.mean * (isnan(row->rule->at_least)
-									  ? row->rule->at_most
-									  : row->rule->at_least);
 	row->verdict = judge(row, entry);
+	judge_by_rules(reproduction, entry, metric, json_array_get(steps, source->step), row);
 	return 0;
 }
 
@@ -284,7 +297,7 @@ size_t reproduction_unjudged(const struct reproduction *reproduction)
 	for (size_t i = 0; i < reproduction->entry_count; i++)
 		for (size_t j = 0; j < reproduction->entries[i].row_count; j++)
 			count += reproduction->entries[i].rows[j].rule &&
-				 reproduction->entries[i].rows[j].verdict == VERDICT_NONE;
+				 isnan(reproduction->entries[i].rows[j].measured);
 	return count;
 }
 

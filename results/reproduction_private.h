@@ -20,7 +20,7 @@ struct row {
 	const char *change_only; /* what was published where no number was; NULL */
 	double published, published_change;
 	double predicted;
-	const struct reference_rule *rule; /* that the arm is judged by; NULL */
+	const struct reference_rule *rule; /* that is shown of those for the arm; NULL: none */
 	double bound;			   /* what the rule comes to */
 	double measured, stddev, measured_change;
 	enum verdict verdict;

@@ -55,7 +55,7 @@ static char *format_prediction(const struct row *row)
 {
 	char *number, *text;
 
-	if (!row->rule || isnan(row->bound))
+	if (!isnan(row->predicted) || isnan(row->bound))
 		return format_value(row->predicted, row->unit);
 	number = format_value(row->bound, row->unit);
 	text = number ? format_string("%s %s", isnan(row->rule->at_least) ? "at most" : "at least",

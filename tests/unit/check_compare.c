@@ -438,6 +438,36 @@ START_TEST(side_by_side)
 }
 END_TEST
 
+/* What was published is a rule where the size was published; 10 IPIs are few, 61,440 would not be.
+ */
+START_TEST(rules_of_what_was_published)
+{
+	static const struct {
+		unsigned int cpus;
+		double at_most;
+		size_t differing;
+	} cases[] = {
+		{ 112, 2, 0 },	 /* 2 x 191 x 0.05 and one flush */
+		{ 112, -12, 1 }, /* below 0 even with one flush */
+		{ 16, -12, 0 },	 /* nothing was published */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct reference *reference = published();
+		struct reproduction *reproduction = reproduction_new(reference, 0.05);
+
+		reference->tests[0].rules[0].at_most = cases[i].at_most;
+		ck_assert_int_eq(reproduction_add(reproduction, &reference->tests[0], cases[i].cpus,
+						  compared("baseline", "patched")),
+				 0);
+		ck_assert_uint_eq(reproduction_differing(reproduction), cases[i].differing);
+		ck_assert_uint_eq(reproduction_unjudged(reproduction), 0);
+		reproduction_free(reproduction);
+		reference_free(reference);
+	}
+}
+END_TEST
+
 /* 16 CPUs were not published; and the published number is never the measure of agreement. */
 START_TEST(unpublished_size)
 {
@@ -605,6 +635,7 @@ int main(void)
 	tcase_add_test(tests, side_by_side);
 	tcase_add_test(tests, unpublished_size);
 	tcase_add_test(tests, one_flush_is_no_difference);
+	tcase_add_test(tests, rules_of_what_was_published);
 	tcase_add_test(tests, sweep_side_by_side);
 	tcase_add_test(tests, what_was_not_measured);
 	tcase_add_test(tests, broken_rule_differs);
