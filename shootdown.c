@@ -41,9 +41,12 @@ const struct command commands[] = {
 			"round after round for --duration, as a stress test. The record is a folder with "
 			"machine.json, plan.json and samples.jsonl; a summary is printed at the end. What a "
 			"point changes on the machine is undone after each repetition, also when the run is "
-			"stopped; after a SIGKILL the next run or \"shootdown restore\" undoes it.",
+			"stopped; after a SIGKILL the next run or \"shootdown restore\" undoes it. "
+			"\"shootdown list\" names the stressors, and --help behind one's name is about "
+			"it and its options.",
 		.example = "null --runs 3 --set pages=64 --set window=20ms",
 		.options = run_options,
+		.help = stressor_help,
 		.run = run_command,
 	},
 	{

@@ -37,6 +37,8 @@ int commands_dispatch(const struct command *table, const char *what, int argc, c
 		      FILE *out, struct log *log);
 
 /* The help of one command: usage, summary, options, example. what: as above. */
+/* Help about the stressor of this name; false: there is none. */
+bool stressor_help(const char *name, FILE *out);
 void command_help(const struct command *command, const char *what, FILE *out);
 
 /* help_man.c, help_bash.c: the man page and the completion, from the tables. */

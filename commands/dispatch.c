@@ -34,6 +34,16 @@ static bool asks_for_help(int argc, char *const *argv)
 	return false;
 }
 
+/* "run pageout --help" is about pageout. */
+static bool help_about_argument(const struct command *command, int argc, char *const *argv,
+				FILE *out)
+{
+	for (int i = 0; command->help && i < argc && strcmp(argv[i], "--"); i++)
+		if (command->help(argv[i], out))
+			return true;
+	return false;
+}
+
 static int run_row(const struct command *command, const char *what, int argc, char *const *argv,
 		   FILE *out, struct log *log)
 {
@@ -69,7 +79,8 @@ int commands_dispatch(const struct command *table, const char *what, int argc, c
 	}
 	snprintf(name, sizeof(name), "%s %s", what, command->name);
 	if (asks_for_help(argc - 1, argv + 1) && (!command->commands || argv[1][0] == '-')) {
-		command_help(command, what, out);
+		if (!help_about_argument(command, argc - 1, argv + 1, out))
+			command_help(command, what, out);
 		return EXIT_DONE;
 	}
 	if (command->commands)

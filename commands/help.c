@@ -61,10 +61,13 @@ void command_help(const struct command *command, const char *what, FILE *out)
 	print_exits(out);
 }
 
-static void stressor_help(const struct stressor *stressor, FILE *out)
+bool stressor_help(const char *name, FILE *out)
 {
+	const struct stressor *stressor = stressor_find(name);
 	char help[1024];
 
+	if (!stressor)
+		return false;
 	fprintf(out, "Stressor %s: %s\n\n", stressor->name, stressor->summary);
 	print_wrapped(stressor->description, out);
 	fputs("\nOptions (--set NAME=VALUE):\n", out);
@@ -75,6 +78,7 @@ static void stressor_help(const struct stressor *stressor, FILE *out)
 		text_row(out, row->name, help);
 	}
 	fprintf(out, "\nExample:\n  shootdown run %s\n", stressor->example);
+	return true;
 }
 
 static const struct command *find(const struct command *table, const char *name)
@@ -88,7 +92,6 @@ static const struct command *find(const struct command *table, const char *name)
 static int help_about(const char *const *words, unsigned int count, FILE *out, struct log *log)
 {
 	const struct command *command = find(commands, words[0]), *sub;
-	const struct stressor *stressor = stressor_find(words[0]);
 
 	if (command && count > 1) {
 		sub = find(command->commands, words[1]);
@@ -102,8 +105,7 @@ static int help_about(const char *const *words, unsigned int count, FILE *out, s
 	} else if (command) {
 		command_help(command, "shootdown", out);
 		return EXIT_DONE;
-	} else if (stressor) {
-		stressor_help(stressor, out);
+	} else if (stressor_help(words[0], out)) {
 		return EXIT_DONE;
 	}
 	log_error(log,

@@ -109,6 +109,39 @@ static bool has_option(const struct stressor *stressor, const struct setting *se
 	return false;
 }
 
+/* What a point has been given is not overwritten, and no point is there twice. */
+static int check_setting(const struct plan_point *point, const struct setting *setting,
+			 struct log *log)
+{
+	char *values, *rest, *value;
+	size_t length;
+	int rc = 0;
+
+	if (option_given(point->parameters, setting->option)) {
+		log_error(log,
+			  "option \"%s\" of %s is set twice; give all values in one --set, with "
+			  "commas between",
+			  setting->option, point->stressor->name);
+		return -EINVAL;
+	}
+	values = strdup(setting->values);
+	rest = values;
+	while (!rc && (value = strsep(&rest, ",")) && rest) {
+		length = strlen(value);
+		for (const char *later = rest; later && !rc;
+		     later = strchr(later, ',') ? strchr(later, ',') + 1 : NULL)
+			if (strcspn(later, ",") == length && !strncmp(later, value, length))
+				rc = -EINVAL;
+		if (rc)
+			log_error(log,
+				  "option \"%s\" of %s has the value \"%s\" twice: --runs repeats",
+				  setting->option, point->stressor->name, value);
+	}
+	rc = values ? rc : -ENOMEM;
+	free(values);
+	return rc;
+}
+
 /* Each of the values of one setting makes a point of its own out of points[index]. */
 static int multiply_point(struct plan *plan, unsigned int index, const struct setting *setting,
 			  struct log *log)
@@ -181,7 +214,9 @@ static int apply_setting(struct plan *plan, const char *given, struct log *log)
 		if (!has_option(plan->points[i].stressor, &setting))
 			continue;
 		used = true;
-		rc = multiply_point(plan, i, &setting, log);
+		rc = check_setting(&plan->points[i], &setting, log);
+		if (!rc)
+			rc = multiply_point(plan, i, &setting, log);
 	}
 	if (!rc && !used)
 		rc = say_unused_setting(plan, &setting, log);
@@ -277,6 +312,12 @@ static int copy_events(struct plan *plan, const char *const *events, struct log 
 	for (unsigned int i = 0; i < count; i++) {
 		int rc = perf_event_check(events[i], log);
 
+		for (unsigned int j = 0; !rc && j < i; j++) {
+			if (strcmp(events[i], events[j]))
+				continue;
+			log_error(log, "event %s is given twice", events[i]);
+			rc = -EINVAL;
+		}
 		if (rc)
 			return rc;
 		plan->events[i] = strdup(events[i]);

@@ -20,6 +20,8 @@ struct command {
 	const char *example;	 /* what follows "shootdown NAME" in a call that runs */
 	const struct option_row *options;
 	const struct command *commands; /* of a command that has its own, such as lab */
+	/* Help about an argument, such as a stressor's name; false: there is none. May be NULL. */
+	bool (*help)(const char *argument, FILE *out);
 	/* Results go to out, messages to log; returns an exit code (lib/status.h). NULL with
 	 * commands. */
 	int (*run)(const struct option_values *values, const char *const *arguments,

@@ -34,6 +34,13 @@ static const struct option_row build_options[] = {
 
 static const struct option_row ab_options[] = {
 	LAB_GUEST_OPTIONS,
+	{ .name = "cpus",
+	  .type = OPTION_UINT,
+	  .fallback = "16",
+	  .min = 1,
+	  .max = LAB_CPUS_MAX,
+	  .metavar = "N",
+	  .help = "CPUs of each guest" },
 	PLAN_OPTIONS,
 	{ .name = "dry-run",
 	  .type = OPTION_FLAG,

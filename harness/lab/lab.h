@@ -93,6 +93,7 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 		  "the arm's own patches; none leaves them out (default: the architecture's, "    \
 		  "for kernels that they are made for)",                                          \
 	  .many = true }
+#define LAB_CPUS_MAX 512 /* of a guest */
 #define LAB_GUEST_OPTIONS                                                                         \
 	{ .name = "arm",                                                                          \
 	  .type = OPTION_STRING,                                                                  \
@@ -116,13 +117,6 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 	  .choices = lab_arch_choices,                                                            \
 	  .metavar = "ARCH",                                                                      \
 	  .help = "architecture of the guests (default: the series' own)" },                      \
-	{ .name = "cpus",                                                                         \
-	  .type = OPTION_UINT,                                                                    \
-	  .fallback = "16",                                                                       \
-	  .min = 1,                                                                               \
-	  .max = 512,                                                                             \
-	  .metavar = "N",                                                                         \
-	  .help = "CPUs of each guest" },                                                         \
 	{ .name = "boots",                                                                        \
 	  .type = OPTION_UINT,                                                                    \
 	  .fallback = "3",                                                                        \

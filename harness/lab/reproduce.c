@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../../lib/fs.h"
 #include "../../lib/spawn.h"
@@ -41,6 +42,12 @@ const struct option_row reproduce_options[] = {
 	  .metavar = "FORMAT",
 	  .help = "form of the table" },
 	LAB_GUEST_OPTIONS,
+	{ .name = "cpus",
+	  .type = OPTION_UINT,
+	  .min = 1,
+	  .max = LAB_CPUS_MAX,
+	  .metavar = "N",
+	  .help = "CPUs of each guest (default: as many as each platform of the posting has)" },
 	{ .name = NULL },
 };
 
@@ -281,23 +288,28 @@ static int run_sizes(struct job *job, const struct reference_test *test)
 	return ret;
 }
 
-static int run_tests(struct job *job)
+/* *only: the test that --test names; NULL: all are wanted. */
+static int choose_test(const struct job *job, const struct reference_test **only)
 {
 	const struct reference *reference = job->reference;
 	const char *wanted = option_string(job->values, "test");
-	const struct reference_test *only = NULL;
+
+	*only = wanted ? reference_find_test(reference, wanted) : NULL;
+	if (!wanted || *only)
+		return 0;
+	log_error(job->log, "series %s has no test \"%s\"; it has tests %s to %s",
+		  reference->series, wanted, reference->tests[0].test,
+		  reference->tests[reference->test_count - 1].test);
+	return -EINVAL;
+}
+
+static int run_tests(struct job *job, const struct reference_test *only)
+{
+	const struct reference *reference = job->reference;
 	int ret = 0;
 
-	if (wanted) {
-		only = reference_find_test(reference, wanted);
-		if (!only) {
-			log_error(job->log, "series %s has no test \"%s\"; it has tests %s to %s",
-				  reference->series, wanted, reference->tests[0].test,
-				  reference->tests[reference->test_count - 1].test);
-			return -EINVAL;
-		}
+	if (only)
 		return run_sizes(job, only);
-	}
 	for (size_t i = 0; !ret && !spawn_interrupted() && i < reference->test_count; i++)
 		ret = run_sizes(job, &reference->tests[i]);
 	return ret;
@@ -323,7 +335,7 @@ static char *out_folder(const struct option_values *values)
 		return strdup(given);
 	if (!localtime_r(&now, &local) || !strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local))
 		return NULL;
-	return format_string("./shootdown-reproduce-%s", text);
+	return format_string("./shootdown-reproduce-%s-%d", text, (int)getpid());
 }
 
 /*
@@ -391,11 +403,14 @@ static void judge(struct job *job)
 
 static int reproduce(struct job *job, FILE *out)
 {
-	int ret = open_out(job);
+	const struct reference_test *only;
+	int ret = choose_test(job, &only);
 	int printed;
 
 	if (!ret)
-		ret = run_tests(job);
+		ret = open_out(job);
+	if (!ret)
+		ret = run_tests(job, only);
 
 	if (ret && !reproduction_measured(job->reproduction))
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_BROKEN;

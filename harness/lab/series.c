@@ -394,6 +394,13 @@ int series_open(const char *name, const char *arch_name, struct log *log, struct
 		rc = find_folder(&found, name, arch);
 	else if (strcmp(name, "-"))
 		rc = find_bundled(&found, name, arch);
+	if (rc == -ENOENT && arch && !strchr(name, '/') && !find_bundled(&found, name, NULL)) {
+		log_error(log,
+			  "series %.80s is for %s, not for %s: leave out --arch, or name another",
+			  name, found.arch->name, arch->name);
+		free(found.folder);
+		return -EINVAL;
+	}
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		say_unknown(name, log);
 	else if (rc)

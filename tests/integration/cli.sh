@@ -28,6 +28,18 @@ expect "check finds the emulator that the lab would take" 0 "version 10.9.9-shoo
 check "and makes nothing" test "$(ls "$work/cache/shootdown")" = emulator
 cp "$sd" "$work/alone"
 expect "check misses the program for guests of another architecture" 0 "guests need a shootdown built for them" "$work/alone" check
+expect "a stressor's help, behind its name" 0 "Stressor pageout:" "$sd" run pageout --help
+expect "a value twice" 2 "has the value \"4\" twice" "$sd" run null --dry-run --set pages=4,8,4
+expect "an option twice" 2 "is set twice" "$sd" run null --dry-run --set pages=4 --set null.pages=8
+expect "an event twice" 2 "given twice" "$sd" run null --dry-run --event page-faults --event page-faults
+expect "a series of another architecture" 2 "series batched-stale-cpus is for x86_64, not for arm64" \
+	"$sd" lab build batched-stale-cpus --arch arm64
+expect "a test that there is not" 2 "has no test \"9\"" "$sd" reproduce batched-stale-cpus --test 9 --out "$work/none"
+check "and no folder is made" test ! -e "$work/none"
+for script in check setup emulator; do
+	expect "ci/$script refuses what it does not know" 2 "usage: ci/$script" \
+		sh -c 'exec "$0" --nonsense' "$SHOOTDOWN_FIXTURES/../../ci/$script"
+done
 expect "check as JSON" 0 '"schema": "shootdown-check"' "$sd" check --json
 "$sd" list > table
 check "list is no wider than a terminal" awk 'length > 100 { exit 1 }' table

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../harness/environment.h"
+#include "../../harness/undo.h"
 #include "../../lib/fs.h"
 
 struct found {
