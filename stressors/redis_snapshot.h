@@ -42,6 +42,18 @@ int redis_command(struct redis_client *client, const char *const *words);
 /* A number of an INFO reply, by its exact name; -1 when there is none. */
 long long redis_number(const char *info, const char *name);
 
+enum redis_save {
+	REDIS_SAVE_RUNS,
+	REDIS_SAVE_ENDED, /* well; or there was none yet */
+	REDIS_SAVE_FAILED,
+};
+
+/*
+ * What became of the last BGSAVE, by a reply of INFO persistence. rdb_saves does not tell: the
+ * server counts a snapshot when it begins (rdbSaveBackground()).
+ */
+enum redis_save redis_save_state(const char *info);
+
 /* ---- load generators ---- */
 
 struct redis_load_size {

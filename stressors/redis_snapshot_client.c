@@ -131,14 +131,31 @@ int redis_command(struct redis_client *client, const char *const *words)
 	return rc ? rc : read_reply(client);
 }
 
-long long redis_number(const char *info, const char *name)
+/* What is behind the name's colon; NULL: there is no such line. */
+static const char *value_of(const char *info, const char *name)
 {
 	size_t length = strlen(name);
 
 	for (const char *line = info; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (!strncmp(line, name, length) && line[length] == ':')
-			return strtoll(line + length + 1, NULL, 10);
+			return line + length + 1;
 	}
-	return -1;
+	return NULL;
+}
+
+long long redis_number(const char *info, const char *name)
+{
+	const char *value = value_of(info, name);
+
+	return value ? strtoll(value, NULL, 10) : -1;
+}
+
+enum redis_save redis_save_state(const char *info)
+{
+	const char *status = value_of(info, "rdb_last_bgsave_status");
+
+	if (redis_number(info, "rdb_bgsave_in_progress"))
+		return REDIS_SAVE_RUNS;
+	return status && !strncmp(status, "ok\r\n", 4) ? REDIS_SAVE_ENDED : REDIS_SAVE_FAILED;
 }

@@ -55,12 +55,26 @@ expect "a tree that is none" 77 "no kernel tree" \
 	"$sd" run kernel-build --runs 1 --set "tree=$work" --out build-nowhere
 expect "no compiler" 77 "install make" env PATH=/nonexistent "$sd" run kernel-build --runs 1 --out build-without
 
-# Redis
+# Redis; snapshots of a few keys, so that there are many in the shortest of windows
+small=(--set keys=500 --set requests=20000)
+# redis_as NAME LINE: a folder with a redis-server that does LINE before it becomes the real one
+redis_as() {
+	mkdir "$1" && printf '#!/bin/bash\n%s\nexec "%s" "$@"\n' "$2" "$(command -v redis-server)" > "$1/redis-server"
+	chmod +x "$1/redis-server"
+}
 expect "no Redis" 77 "install redis-server" env PATH=/nonexistent "$sd" run redis-snapshot --runs 1 --out redis-without
-if run redis redis-snapshot --set instances=2 --set keys=2000 --set requests=20000; then
+if run redis redis-snapshot --set instances=2 "${small[@]}"; then
 	between "redis: snapshots of two servers" 2 "$(value redis snapshots)" 100000
 	check "redis: all is undone" jq -se '.[-1].restored' redis/samples.jsonl
 	between "redis: requests" 1 "$(value redis requests_per_s)" 1000000000
+	# a second for each key: no snapshot ends
+	redis_as endless 'set -- "$@" --rdb-key-save-delay 1000000'
+	expect "redis: a snapshot that only began is none" 3 "no snapshot of server 0 came to its end" \
+		env "PATH=$work/endless:$PATH" "$sd" run redis-snapshot --runs 1 --set keys=500 --set requests=500 --out endless.run
+	# files of 16 KiB at most
+	redis_as full 'ulimit -f 16'
+	expect "redis: a snapshot that fails is said" 3 "a snapshot failed: free memory" \
+		env "PATH=$work/full:$PATH" "$sd" run redis-snapshot --runs 1 "${small[@]}" --out full.run
 	# the servers die with the run, and their folder with the next start
 	"$sd" run redis-snapshot --runs 1 --set keys=2000 --set requests=100M --out killed > killed.log 2>&1 &
 	pid=$!
@@ -84,7 +98,7 @@ if [ "$(id -u)" -eq 0 ]; then
 		"cd \$(mktemp -d) && '$sd' run cow-snapshot --runs 1 --set size=1M --set snapshots=2 --set save=write"
 	if command -v redis-server > /dev/null && command -v redis-benchmark > /dev/null; then
 		expect "nobody can run redis-snapshot" 0 "1 pass" setpriv --reuid=65534 --regid=65534 --clear-groups \
-			sh -c "cd \$(mktemp -d) && '$sd' run redis-snapshot --runs 1 --set keys=2000 --set requests=20000"
+			sh -c "cd \$(mktemp -d) && '$sd' run redis-snapshot --runs 1 ${small[*]}"
 	else
 		skip "nobody can run redis-snapshot" "needs redis-server and redis-tools"
 	fi
