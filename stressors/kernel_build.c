@@ -44,8 +44,8 @@ static const struct option_row options[] = {
 	  .type = OPTION_STRING,
 	  .fallback = "auto",
 	  .metavar = "FOLDER",
-	  .help = "kernel source in which nothing was built (load=kernel); auto: one that the lab "
-		  "has unpacked in its cache" },
+	  .help = "kernel source in which nothing was built (load=kernel); auto: the newest that "
+		  "the lab has unpacked in its cache, if all there are of one version" },
 	{ .name = "target",
 	  .type = OPTION_STRING,
 	  .fallback = "lib/",
@@ -108,6 +108,10 @@ static const struct metric_row metrics[] = {
 	{ "build_ms", "ms", "less", "time from the build's start to its end" },
 	{ "build_faults", "faults", "same", "minor page faults of the build's processes" },
 	{ "objects", "files", "same", "object files that were built (load=kernel)" },
+	{ "source_version", "version", "same",
+	  "kernel that was built, 7003004 is 7.3.4 (load=kernel)" },
+	{ "compiler_version", "version", "same",
+	  "GCC that built it, 120200 is 12.2.0 (CONFIG_GCC_VERSION; load=kernel)" },
 	{ "jobs_per_s", "jobs/s", "more", "jobs that came to their end (load=jobs)" },
 	{ NULL },
 };
@@ -219,12 +223,14 @@ static void teardown(struct task *task)
 
 const struct stressor kernel_build_stressor = {
 	.name = "kernel-build",
-	.version = 1,
+	.version = 2,
 	.summary = "part of a kernel is compiled in memory, or processes that stand for it",
 	.description =
 		"load=kernel configures a kernel as small as it can be, in a folder in memory and "
 		"outside the window, and builds one target of it with make in the window. The "
-		"source is what the lab has unpacked (\"shootdown lab build\"), or option tree.\n\n"
+		"source is what the lab has unpacked (\"shootdown lab build\"), with the patches "
+		"that it left in it, or option tree. Runs are comparable when source_version, "
+		"compiler_version and objects are the same.\n\n"
 		"load=jobs needs neither compiler nor source: each job forks, touches memory and "
 		"gives it back, and becomes another program (shootdown, which tells its version). "
 		"It has the short-lived processes of a compile and none of its computing, so its "

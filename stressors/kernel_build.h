@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The loads of kernel-build: make in a kernel's tree (kernel_build_make.c), and jobs
- * of shootdown's own that stand for it where there is no compiler (kernel_build_jobs.c).
+ * The loads of kernel-build: make (kernel_build_make.c) in a kernel's tree
+ * (kernel_build_tree.c), and jobs of shootdown's own that stand for it where there is no
+ * compiler (kernel_build_jobs.c).
  */
 #ifndef SHOOTDOWN_KERNEL_BUILD_H
 #define SHOOTDOWN_KERNEL_BUILD_H
@@ -30,7 +31,7 @@ struct build {
 	/* load=kernel */
 	char *tree, *log;
 	int lock; /* -1: none is needed */
-	unsigned long objects_before;
+	unsigned long source_version, objects_before;
 	/* load=jobs */
 	char *program;
 	uint64_t job_bytes, job_count;
@@ -43,6 +44,18 @@ struct build_load {
 	/* what went wrong with a status; the effect; metrics of its own */
 	int (*verify)(struct task *task, struct build *build);
 };
+
+/* The kernel's version that the tree's Makefile tells: 7003004 is 7.3.4; 0: none. */
+unsigned long build_source_version(const char *tree);
+
+/*
+ * The newest of the trees in the lab's cache, always the same; the caller frees. -ENOTUNIQ:
+ * there is another of another version, *tree is set all the same. -ENOENT: there is none.
+ */
+int build_newest_tree(const char *cache, char **tree);
+
+/* Finds what options say, and keeps the lab from it; or says why not. */
+int build_find_tree(struct task *task, struct build *build);
 
 int build_make_setup(struct task *task, struct build *build);
 int build_make_verify(struct task *task, struct build *build);

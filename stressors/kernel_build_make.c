@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kernel-build with make: the tree found and kept, configured; what was built, counted. */
+/* kernel-build with make: the tree configured; what was built, and by which compiler. */
 #include "kernel_build.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,79 +38,6 @@ static int say_log(struct task *task, const struct build *build, const char *wha
 	free(tail);
 	return -ECANCELED;
 }
-
-/* ---- the tree ---- */
-
-/*
- * The lab's trees are <cache>/trees/<source>-<architecture>/src, and who patches one
- * has a lock on <source>-<architecture>.lock (harness/lab/cache.h). Ours is shared, and
- * given back when the target ends. False: somebody patches it.
- */
-static bool keep_from_lab(struct build *build, const char *src)
-{
-	char *lock = format_string("%.*s.lock", (int)(strrchr(src, '/') - src), src);
-	int file = lock ? open(lock, O_RDONLY | O_CLOEXEC) : -1;
-	bool kept = file < 0 || !flock(file, LOCK_SH | LOCK_NB);
-
-	free(lock);
-	if (!kept)
-		close(file);
-	else
-		build->lock = file;
-	return kept;
-}
-
-static char *lab_trees(void)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	if (cache && *cache)
-		return format_string("%s/shootdown/trees/*/src", cache);
-	return home ? format_string("%s/.cache/shootdown/trees/*/src", home) : NULL;
-}
-
-static int find_in_cache(struct task *task, struct build *build)
-{
-	char *pattern = lab_trees();
-	glob_t found = { 0 };
-	bool busy = false;
-
-	if (pattern && !glob(pattern, 0, NULL, &found))
-		for (size_t i = 0; !build->tree && i < found.gl_pathc; i++) {
-			busy = !keep_from_lab(build, found.gl_pathv[i]);
-			if (!busy)
-				build->tree = strdup(found.gl_pathv[i]);
-		}
-	globfree(&found);
-	free(pattern);
-	if (build->tree)
-		return 0;
-	return busy ? task_say(task, OUTCOME_SKIP,
-			       "the lab works on its kernel tree; wait for its end, or name "
-			       "another with --set tree=FOLDER")
-		    : task_say(task, OUTCOME_SKIP,
-			       "needs a kernel tree: \"shootdown lab build\" unpacks one, or name "
-			       "it with --set tree=FOLDER, or --set load=jobs does without");
-}
-
-static int find_tree(struct task *task, struct build *build)
-{
-	const char *given = task_string(task, "tree");
-	char *file;
-	bool there;
-
-	if (!strcmp(given, "auto"))
-		return find_in_cache(task, build);
-	build->tree = strdup(given);
-	file = format_string("%s/Kconfig", given);
-	there = build->tree && file && fs_exists("", file);
-	free(file);
-	return there ? 0
-		     : task_say(task, OUTCOME_SKIP,
-				"tree=%s is no kernel tree: it has no file Kconfig", given);
-}
-
-/* ---- make ---- */
 
 /* Outside the window: configuration, tools and generated headers. */
 static int prepare(struct task *task, struct build *build, char *output, char *parallel)
@@ -172,6 +97,21 @@ static unsigned long count_objects(const char *folder)
 	return count;
 }
 
+/* As the kernel's configuration tells it; 0: it is not GCC. */
+static unsigned long long compiler_version(const char *folder)
+{
+	static const char name[] = "\nCONFIG_GCC_VERSION=";
+	char *text, *at;
+	unsigned long long version;
+
+	if (fs_read(folder, "/build/.config", &text, NULL))
+		return 0;
+	at = strstr(text, name);
+	version = at ? strtoull(at + strlen(name), NULL, 10) : 0;
+	free(text);
+	return version;
+}
+
 int build_make_setup(struct task *task, struct build *build)
 {
 	char *output = format_string("O=%s/build", task->folder), parallel[16];
@@ -179,7 +119,7 @@ int build_make_setup(struct task *task, struct build *build)
 
 	snprintf(parallel, sizeof(parallel), "-j%u", build->parallel);
 	build->log = format_string("%s/make.log", task->folder);
-	rc = output && build->log ? find_tree(task, build)
+	rc = output && build->log ? build_find_tree(task, build)
 				  : task_say(task, OUTCOME_BROKEN, "no memory");
 	if (!rc)
 		rc = fs_make_folders(output + strlen("O="), 0700);
@@ -196,6 +136,7 @@ int build_make_setup(struct task *task, struct build *build)
 int build_make_verify(struct task *task, struct build *build)
 {
 	unsigned long objects = count_objects(task->folder) - build->objects_before;
+	unsigned long long compiler = compiler_version(task->folder);
 
 	if (build->status)
 		return say_log(task, build, "the build failed");
@@ -204,5 +145,8 @@ int build_make_verify(struct task *task, struct build *build)
 				"make built no object file: give another target than %s",
 				task_string(task, "target"));
 	task_report(task, "objects", objects);
+	task_report(task, "source_version", build->source_version);
+	if (compiler)
+		task_report(task, "compiler_version", compiler);
 	return 0;
 }

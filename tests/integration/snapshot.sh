@@ -56,7 +56,7 @@ if run jobs kernel-build --set load=jobs --set jobs=12 --set job-memory=1M; then
 		"$(awk -v c="$cpu" 'BEGIN { print c + 0.01 }')"
 	between "jobs: faults of touched memory" 3072 "$(value jobs build_faults)" 1000000
 fi
-expect "a tree that is none" 77 "no kernel tree" \
+expect "a tree that is none" 77 "is no kernel tree" \
 	"$sd" run kernel-build --runs 1 --set "tree=$work" --out build-nowhere
 expect "no compiler" 77 "install make" env PATH=/nonexistent "$sd" run kernel-build --runs 1 --out build-without
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Latencies, the data and the writer of cow-snapshot, and the parts of redis-snapshot. */
+/* Latencies, the data and the writer of cow-snapshot; parts of redis-snapshot and kernel-build. */
 #include "quiet.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "../../lib/clock.h"
 #include "../../lib/ring.h"
 #include "../../stressors/cow_snapshot.h"
+#include "../../stressors/kernel_build.h"
 #include "../../stressors/redis_snapshot.h"
 #include "machines.h"
 
@@ -458,6 +459,68 @@ START_TEST(cpus_are_divided)
 }
 END_TEST
 
+/* ---- kernel-build ---- */
+
+static void make_tree(const char *cache, const char *name, const char *version)
+{
+	char *src = format_string("%s/trees/%s/src", cache, name);
+	char *file = format_string("%s/Makefile", src);
+
+	ck_assert_int_eq(fs_make_folders(src, 0700), 0);
+	if (version)
+		ck_assert_int_eq(fs_replace(file, version, strlen(version)), 0);
+	free(file);
+	free(src);
+}
+
+#define MAKEFILE(version, patchlevel, sublevel)                                                    \
+	"# SPDX-License-Identifier: GPL-2.0\nVERSION = " #version "\nPATCHLEVEL = " #patchlevel    \
+	"\nSUBLEVEL = " #sublevel "\nEXTRAVERSION =\nNAME = Baby\n"
+
+/* Trees of a cache, in the order in which they are unpacked; auto takes the second. */
+static const struct {
+	const char *names[2], *makefiles[2];
+	int rc;
+	unsigned long version;
+} caches[] = {
+	{ { "linux-source-7.3_7.3.4-1-x86_64", "linux-source-7.3_7.3.4-10-x86_64" },
+	  { MAKEFILE(7, 3, 4), MAKEFILE(7, 3, 4) },
+	  0,
+	  7003004 },
+	{ { "linux-source-7.3_7.3.4-9-x86_64", "linux-source-7.3_7.3.4-10-x86_64" },
+	  { MAKEFILE(7, 3, 4), MAKEFILE(7, 3, 4) },
+	  0,
+	  7003004 },
+	{ { "linux-source-6.9-x86_64", "linux-source-6.18-x86_64" },
+	  { MAKEFILE(6, 9, 12), MAKEFILE(6, 18, 0) },
+	  -ENOTUNIQ,
+	  6018000 },
+	{ { "z-x86_64", "a-x86_64" },
+	  { MAKEFILE(6, 1, 130), MAKEFILE(6, 2, 1) },
+	  -ENOTUNIQ,
+	  6002001 },
+	{ { "z-x86_64", "a-x86_64" }, { "all:\n", MAKEFILE(6, 2, 1) }, -ENOTUNIQ, 6002001 },
+	{ { "z-x86_64", "a-x86_64" }, { NULL, MAKEFILE(6, 2, 1) }, -ENOTUNIQ, 6002001 },
+};
+
+START_TEST(the_newest_tree_is_built)
+{
+	char *cache = format_string("%s/cache-%d", machines_folder, _i);
+	char *expected = format_string("%s/trees/%s/src", cache, caches[_i].names[1]);
+	char *tree = NULL;
+
+	ck_assert_int_eq(build_newest_tree(cache, &tree), -ENOENT);
+	for (int i = 0; i < 2; i++)
+		make_tree(cache, caches[_i].names[i], caches[_i].makefiles[i]);
+	ck_assert_int_eq(build_newest_tree(cache, &tree), caches[_i].rc);
+	ck_assert_str_eq(tree, expected);
+	ck_assert_uint_eq(build_source_version(tree), caches[_i].version);
+	free(tree);
+	free(expected);
+	free(cache);
+}
+END_TEST
+
 #define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
 int main(void)
@@ -479,5 +542,6 @@ int main(void)
 	tcase_add_test(tests, numbers_of_info_are_found_by_exact_names);
 	tcase_add_loop_test(tests, a_snapshot_that_began_has_not_ended, 0, COUNT(saves));
 	tcase_add_loop_test(tests, cpus_are_divided, 0, COUNT(divisions));
+	tcase_add_loop_test(tests, the_newest_tree_is_built, 0, COUNT(caches));
 	return run_suite("snapshot", tests);
 }
