@@ -130,6 +130,8 @@ static const struct metric_row metrics[] = {
 	{ "fork_max_us", "us", "less", "the longest fork()" },
 	{ "cow_mib", "MiB", "same",
 	  "memory copied on write in a snapshot, as the servers tell: median" },
+	{ "server_cpus", "CPUs", "same", "CPUs that the servers shared" },
+	{ "load_cpus", "CPUs", "same", "CPUs that the load generators shared" },
 	{ NULL },
 };
 
@@ -534,6 +536,8 @@ static int verify(struct task *task)
 	}
 	if (rc)
 		return rc;
+	task_report(task, "server_cpus", hwloc_bitmap_weight(state->server_cpus));
+	task_report(task, "load_cpus", hwloc_bitmap_weight(state->load_cpus));
 	task_report(task, "snapshots", saves);
 	task_report(task, "snapshots_per_s", saves * 1e9 / state->elapsed_ns);
 	return report_snapshots(task, state);

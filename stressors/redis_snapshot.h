@@ -18,9 +18,9 @@
 
 /*
  * Which CPUs of the point servers and load generators run on, by options server-node
- * and load-node: those of two nodes when there are two, else the halves of one; a
- * single CPU is for both. root as in lib/fs.h. 0, and both sets are the caller's to free;
- * or 1, and reason says what to do.
+ * and load-node: those of two nodes when there are two, else the halves of one. A
+ * single CPU is for both only when both options name its node. root as in lib/fs.h. 0, and
+ * both sets are the caller's to free; or 1, and reason says what to do.
  */
 int redis_cpus(const char *root, const struct point *point, hwloc_bitmap_t *servers,
 	       hwloc_bitmap_t *loads, char *reason, size_t size);

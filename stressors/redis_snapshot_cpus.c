@@ -35,15 +35,11 @@ static const struct node *choose(const struct nodes *nodes, const char *given,
 	return other;
 }
 
-/* The first half stays, the second goes to `second`; of one CPU both have it. */
+/* The first half stays, the second goes to `second`. */
 static void halve(hwloc_bitmap_t first, hwloc_bitmap_t second)
 {
 	int count = hwloc_bitmap_weight(first), seen = 0, cpu;
 
-	if (count < 2) {
-		hwloc_bitmap_copy(second, first);
-		return;
-	}
 	for (cpu = hwloc_bitmap_first(first); cpu >= 0; cpu = hwloc_bitmap_next(first, cpu))
 		if (seen++ >= count / 2) {
 			hwloc_bitmap_set(second, cpu);
@@ -51,12 +47,27 @@ static void halve(hwloc_bitmap_t first, hwloc_bitmap_t second)
 		}
 }
 
-static int split(hwloc_bitmap_t *loads, hwloc_bitmap_t *servers)
+/* -EUSERS: there is one CPU, which is not to be shared. */
+static int split(hwloc_bitmap_t *loads, hwloc_bitmap_t *servers, bool shared)
 {
+	if (!*loads)
+		return -ENOMEM;
+	if (hwloc_bitmap_weight(*loads) < 2) {
+		if (!shared)
+			return -EUSERS;
+		*servers = hwloc_bitmap_dup(*loads);
+		return *servers ? 0 : -ENOMEM;
+	}
 	*servers = hwloc_bitmap_alloc();
-	if (*loads && *servers)
-		halve(*loads, *servers);
-	return *loads && *servers ? 0 : -ENOMEM;
+	if (!*servers)
+		return -ENOMEM;
+	halve(*loads, *servers);
+	return 0;
+}
+
+static bool named(const struct point *point, const char *option)
+{
+	return strcmp(option_string(point->parameters, option), "auto");
 }
 
 static int by_nodes(const struct nodes *nodes, const struct point *point, hwloc_const_bitmap_t all,
@@ -66,7 +77,7 @@ static int by_nodes(const struct nodes *nodes, const struct point *point, hwloc_
 	const char *load_given = option_string(point->parameters, "load-node");
 	const struct node *server = NULL, *load;
 
-	if (strcmp(server_given, "auto"))
+	if (named(point, "server-node"))
 		server = choose(nodes, server_given, all, NULL);
 	load = choose(nodes, load_given, all, server);
 	server = choose(nodes, server_given, all, load);
@@ -74,7 +85,8 @@ static int by_nodes(const struct nodes *nodes, const struct point *point, hwloc_
 	if (!*loads || !server)
 		return -ENODEV;
 	if (server == load)
-		return split(loads, servers);
+		return split(loads, servers,
+			     named(point, "server-node") && named(point, "load-node"));
 	*servers = node_cpus(server, all);
 	return *servers ? 0 : -ENODEV;
 }
@@ -84,17 +96,15 @@ int redis_cpus(const char *root, const struct point *point, hwloc_bitmap_t *serv
 {
 	hwloc_bitmap_t all = helper_cpus(point->cpus, point->cpu_count);
 	hwloc_bitmap_t server_cpus = NULL, load_cpus = NULL;
-	bool named = strcmp(option_string(point->parameters, "server-node"), "auto") ||
-		     strcmp(option_string(point->parameters, "load-node"), "auto");
 	struct nodes *nodes = NULL;
 	int rc = all ? nodes_read(root, &nodes) : -ENOMEM;
 
 	if (!rc) {
 		rc = by_nodes(nodes, point, all, &server_cpus, &load_cpus);
 		nodes_free(nodes);
-	} else if (rc == -ENOENT && !named) {
+	} else if (rc == -ENOENT && !named(point, "server-node") && !named(point, "load-node")) {
 		load_cpus = hwloc_bitmap_dup(all);
-		rc = split(&load_cpus, &server_cpus);
+		rc = split(&load_cpus, &server_cpus, false);
 	}
 	hwloc_bitmap_free(all);
 	if (!rc) {
@@ -104,7 +114,11 @@ int redis_cpus(const char *root, const struct point *point, hwloc_bitmap_t *serv
 	}
 	hwloc_bitmap_free(server_cpus);
 	hwloc_bitmap_free(load_cpus);
-	if (rc == -ENODEV || rc == -ENOENT)
+	if (rc == -EUSERS)
+		snprintf(reason, size,
+			 "needs two CPUs at least: servers and load generators are kept apart; "
+			 "give more with --cpus, or both server-node and load-node to share one");
+	else if (rc == -ENODEV || rc == -ENOENT)
 		snprintf(reason, size,
 			 "server-node or load-node names a node without CPUs that may be used; "
 			 "\"shootdown check\" shows the nodes");

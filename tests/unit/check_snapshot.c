@@ -419,7 +419,12 @@ static const struct {
 	{ "numa-gaps", 2, 3, "auto", "auto", "3-4", "2" },
 	{ "numa-gaps", 0, 8, "8", "auto", NULL, NULL },
 	{ "numa-gaps", 0, 16, "5", "auto", NULL, NULL },
-	{ NULL, 0, 1, "auto", "auto", "0", "0" },
+	/* one CPU is shared only by who says so */
+	{ "numa-gaps", 2, 1, "auto", "auto", NULL, NULL },
+	{ "numa-gaps", 2, 1, "0", "auto", NULL, NULL },
+	{ "numa-gaps", 2, 1, "0", "0", "2", "2" },
+	{ NULL, 0, 1, "auto", "auto", NULL, NULL },
+	{ NULL, 0, 2, "auto", "auto", "1", "0" },
 	{ NULL, 0, 4, "auto", "auto", "2-3", "0-1" },
 	{ NULL, 0, 4, "0", "auto", NULL, NULL },
 };
