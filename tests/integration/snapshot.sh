@@ -95,7 +95,7 @@ if run redis redis-snapshot --set instances=2 "${small[@]}"; then
 	# files of 16 KiB at most
 	redis_as full 'ulimit -f 16'
 	expect "redis: a snapshot that fails is said" 3 "a snapshot failed: free memory" \
-		env "PATH=$work/full:$PATH" "$sd" run redis-snapshot --runs 1 "${small[@]}" --out full.run
+		env "PATH=$work/full:$PATH" "$sd" run redis-snapshot --runs 1 --set keys=500 --set requests=100M --out full.run
 	# the servers die with the run, and their folder with the next start
 	"$sd" run redis-snapshot --runs 1 --set keys=2000 --set requests=100M --out killed > killed.log 2>&1 &
 	pid=$!
@@ -111,7 +111,12 @@ if run redis redis-snapshot --set instances=2 "${small[@]}"; then
 		sleep 0.1
 	done
 	check "killed: no server is left" sh -c "! pgrep -f '$shm/[s]hootdown-$pid-'"
-	"$sd" restore > restored 2>&1
+	# a worker that dies later than the servers has the journal's lock
+	for _ in $(seq 100); do
+		"$sd" restore > restored 2>&1
+		[ -e "$shm/shootdown-$pid-0" ] || break
+		sleep 0.1
+	done
 	check "killed: restore removes the folder" test ! -e "$shm/shootdown-$pid-0"
 fi
 if [ "$(id -u)" -eq 0 ]; then
