@@ -29,3 +29,8 @@ double latency_quantile(const struct latency *latency, double share)
 	}
 	return latency->max_ns;
 }
+
+bool latency_has_quantile(const struct latency *latency, double share)
+{
+	return latency->count >= round(1 / (1 - share));
+}

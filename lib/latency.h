@@ -8,6 +8,7 @@
 #ifndef SHOOTDOWN_LATENCY_H
 #define SHOOTDOWN_LATENCY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LATENCY_PART_BITS 6 /* 64 buckets for each power of two */
@@ -43,5 +44,8 @@ static inline void latency_record(struct latency *latency, uint64_t ns)
  * bucket, and never more than the longest. 0 when nothing was recorded.
  */
 double latency_quantile(const struct latency *latency, double share);
+
+/* Are there enough values, so that one is expected above it? Of fewer it is the longest. */
+bool latency_has_quantile(const struct latency *latency, double share);
 
 #endif

@@ -62,11 +62,29 @@ struct cow_snapshot {
 	int error;		    /* the saver's; negative errno */
 };
 
-/* What the writer saw out of snapshots, and in them. */
+/* What goes on beside the writer. */
+enum cow_kind {
+	COW_OUT,   /* nothing */
+	COW_IN,	   /* a snapshot */
+	COW_ASIDE, /* what is needed for the next one, and is in no number that is reported */
+	COW_KINDS,
+};
+
+/* What the writer saw of one kind. */
 struct cow_phase {
-	struct latency latency;
-	uint64_t faults; /* the writer's minor page faults */
+	struct latency latency; /* of the writes that it held up, see cow_writer_run() */
+	uint64_t writes;	/* made in it; writes and elapsed_ns give the rate */
+	uint64_t faults;	/* the writer's minor page faults */
 	uint64_t elapsed_ns;
+};
+
+/* struct cow_writer's current: 0 is COW_OUT, the number of a snapshot COW_IN, and: */
+#define COW_CURRENT_ASIDE UINT32_MAX
+
+enum cow_stop {
+	COW_GO_ON,
+	COW_FINISH, /* what is due is still written */
+	COW_QUIT,   /* at once */
 };
 
 /*
@@ -75,32 +93,47 @@ struct cow_phase {
  */
 struct cow_writer {
 	struct cow_data data;
-	uint64_t interval_ns; /* from write to write; 0: as fast as it can */
-	_Atomic bool stop;
-	_Atomic unsigned int current; /* number of the snapshot being made, from 1; 0: none */
+	uint64_t interval_ns;	   /* from write to write; 0: as fast as it can */
+	_Atomic unsigned int stop; /* enum cow_stop */
+	_Atomic unsigned int current;
 	_Alignas(64) _Atomic uint64_t written;
-	struct cow_phase phases[2];			  /* [1]: in snapshots */
+	_Atomic uint64_t waited_ns; /* when it last waited for a write to be due */
+	struct cow_phase phases[COW_KINDS];
 	struct cow_snapshot snapshots[COW_SNAPSHOTS_MAX]; /* [number - 1] */
 };
 
 /*
  * Writes until writer->stop. between (may be NULL) is called before each write with the
- * time. A write is one of a snapshot when it was due, or done, while there was one. Its
- * latency is counted from when it was due; without an interval, from the end of the one
- * before. Makes no system call but getrusage() when a snapshot begins or ends.
+ * time. A write's latency is counted from when it was due; without an interval, from the
+ * end of the one before. It belongs to a snapshot when the write was due or made while
+ * there was one, or waited behind writes that were: until the writer has nothing to
+ * catch up on. Makes no system call but getrusage() when a snapshot begins or ends.
  */
 void cow_writer_run(struct cow_writer *writer, void (*between)(void *context, uint64_t now_ns),
 		    void *context);
 
 /* ---- snapshots ---- */
 
+/* Where a run is between two snapshots. */
+enum cow_stage {
+	COW_CATCHING_UP, /* until the writer has no backlog */
+	COW_PAUSING,	 /* the writer is alone, and on time at the end */
+	COW_SAVING,
+};
+
 /* All of one run; private to the target. */
 struct cow_state {
 	struct cow_writer *writer; /* task->common */
 	size_t bytes, mapped_bytes;
 	unsigned int wanted, made; /* snapshots */
-	uint64_t pause_ns, next_ns, began_ns;
-	pid_t self, saver; /* saver: 0 when none runs */
+	enum cow_stage stage;
+	uint64_t pause_ns, began_ns;
+	uint64_t next_ns;		 /* when to look again */
+	uint64_t looked_ns;		 /* the writer is on time when it waited since */
+	uint64_t rest_ns, rest_written;	 /* when the writer was left alone, and its writes then */
+	uint64_t disturbed_ns, round_ns; /* how long it was held up before, and since */
+	double late_per_s;		 /* what it made then, when that was too little */
+	pid_t self, saver;		 /* saver: 0 when none runs */
 	unsigned int saver_cpu, writer_cpu;
 	bool ring;
 	size_t chunk_bytes;
@@ -113,11 +146,17 @@ struct cow_state {
 	_Atomic int pinned; /* the thread's: 1 done, or a negative errno */
 };
 
-/* Forks; state->error when that fails. */
-void cow_begin(struct cow_state *state);
-/* flags of waitpid(). True when the saver is gone, and its memory with it. */
-bool cow_end(struct cow_state *state, int flags);
-/* For cow_writer_run(): what a writer that forks itself does between two writes. */
+/* The writer is left alone from now on, after it was disturbed for so long. */
+void cow_rest(struct cow_state *state, uint64_t disturbed_ns);
+
+/*
+ * The next step when it is time for one (state->next_ns), as cow_writer_run() calls it in
+ * a writer that forks itself. The next snapshot is begun when the writer has caught up
+ * with what the last one delayed and has had its pause; after the last, the writer is
+ * stopped in the same way. A writer that does not catch up in some times as long as it
+ * was held up is stopped at once, with state->late_per_s; so it is when fork() or
+ * waitpid() failed, with state->error.
+ */
 void cow_attend(void *context, uint64_t now_ns);
 
 #endif

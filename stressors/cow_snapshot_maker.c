@@ -11,7 +11,15 @@
 #include "../lib/clock.h"
 #include "../lib/ring.h"
 
-#define POLL_NS 100000 /* between looks whether a saver is gone */
+#define POLL_NS 100000 /* between looks whether a saver is gone, or the writer on time */
+
+/*
+ * A writer that was held up for T has T's writes to catch up on, beside those that come
+ * due meanwhile: who takes longer than this many T makes less than 1.25 times its rate.
+ * The second is for machines on which it is not alone.
+ */
+#define PATIENCE       4
+#define LEAST_PATIENCE NS_PER_S
 
 static int write_plainly(const struct cow_state *state, int file)
 {
@@ -50,11 +58,18 @@ static _Noreturn void live_as_saver(const struct cow_state *state, unsigned int 
 	_exit(0);
 }
 
-void cow_begin(struct cow_state *state)
+static void stop_at(struct cow_state *state, enum cow_stop stop)
+{
+	atomic_store(&state->writer->stop, stop);
+	state->next_ns = UINT64_MAX;
+}
+
+static void begin_snapshot(struct cow_state *state)
 {
 	struct cow_writer *writer = state->writer;
 	struct cow_snapshot *snapshot = &writer->snapshots[state->made];
 
+	state->stage = COW_SAVING;
 	atomic_store(&writer->current, state->made + 1);
 	snapshot->before = atomic_load(&writer->written);
 	state->began_ns = monotonic_ns();
@@ -63,42 +78,86 @@ void cow_begin(struct cow_state *state)
 		live_as_saver(state, state->made);
 	snapshot->fork_ns = monotonic_ns() - state->began_ns;
 	snapshot->after = atomic_load(&writer->written);
-	if (state->saver < 0)
+	if (state->saver < 0) {
 		state->error = -errno;
+		stop_at(state, COW_QUIT);
+	}
 }
 
-bool cow_end(struct cow_state *state, int flags)
+/* Over when the saver is gone, and its memory with it. A forker of its own waits for that. */
+static void end_snapshot(struct cow_state *state, uint64_t now_ns)
 {
 	struct cow_snapshot *snapshot = &state->writer->snapshots[state->made];
-	pid_t gone = waitpid(state->saver, NULL, flags);
+	pid_t gone = waitpid(state->saver, NULL, state->threaded ? 0 : WNOHANG);
 
-	if (!gone)
-		return false;
-	if (gone < 0)
-		state->error = -errno;
+	if (!gone) {
+		state->next_ns = now_ns + POLL_NS;
+		return;
+	}
 	snapshot->total_ns = monotonic_ns() - state->began_ns;
 	atomic_store(&state->writer->current, 0);
 	state->saver = 0;
 	state->made++;
-	return true;
+	cow_rest(state, snapshot->total_ns);
+	if (gone < 0) {
+		state->error = -errno;
+		stop_at(state, COW_QUIT);
+	}
+}
+
+void cow_rest(struct cow_state *state, uint64_t disturbed_ns)
+{
+	state->stage = COW_CATCHING_UP;
+	state->rest_ns = state->looked_ns = state->next_ns = monotonic_ns();
+	state->round_ns = 0;
+	state->rest_written = atomic_load(&state->writer->written);
+	state->disturbed_ns = disturbed_ns + state->pause_ns;
+}
+
+/* Since the last look, however long ago: a forker may be as late as the writer. */
+static bool writer_is_on_time(struct cow_state *state, uint64_t now_ns)
+{
+	bool waited = atomic_load(&state->writer->waited_ns) >= state->looked_ns;
+
+	state->looked_ns = now_ns;
+	return waited || !state->writer->interval_ns;
+}
+
+/* Its first time round is part of what held it up: pages are still write-protected. */
+static void wait_for_writer(struct cow_state *state, uint64_t now_ns)
+{
+	uint64_t rested_ns = now_ns - state->rest_ns;
+	uint64_t writes = atomic_load(&state->writer->written) - state->rest_written;
+
+	state->next_ns = now_ns + POLL_NS;
+	if (writes < state->writer->data.pages)
+		state->round_ns = rested_ns;
+	if (rested_ns < PATIENCE * (state->disturbed_ns + state->round_ns) + LEAST_PATIENCE)
+		return;
+	state->late_per_s = writes * 1e9 / rested_ns;
+	stop_at(state, COW_QUIT);
+}
+
+static void begin_pause(struct cow_state *state, uint64_t now_ns)
+{
+	state->stage = COW_PAUSING;
+	state->next_ns = state->looked_ns = now_ns + state->pause_ns;
 }
 
 void cow_attend(void *context, uint64_t now_ns)
 {
 	struct cow_state *state = context;
-	struct cow_writer *writer = state->writer;
 
 	if (now_ns < state->next_ns)
 		return;
-	state->next_ns = now_ns + POLL_NS;
-	if (state->saver > 0) {
-		if (cow_end(state, WNOHANG))
-			state->next_ns = now_ns + state->pause_ns;
-	} else if (state->made == state->wanted) {
-		atomic_store(&writer->stop, true);
-	} else {
-		cow_begin(state);
-	}
-	if (state->error)
-		atomic_store(&writer->stop, true);
+	if (state->stage == COW_SAVING)
+		end_snapshot(state, now_ns);
+	else if (!writer_is_on_time(state, now_ns))
+		wait_for_writer(state, now_ns);
+	else if (state->stage == COW_CATCHING_UP)
+		begin_pause(state, now_ns);
+	else if (state->made < state->wanted)
+		begin_snapshot(state);
+	else
+		stop_at(state, COW_FINISH);
 }

@@ -63,6 +63,24 @@ START_TEST(quantiles_are_those_of_the_values)
 }
 END_TEST
 
+/* Of 100 values the 99th of a hundred has one above it, of 99 it is the longest. */
+START_TEST(few_values_have_no_high_quantile)
+{
+	static const struct {
+		double share;
+		unsigned int least;
+	} rows[] = { { 0.5, 2 }, { 0.99, 100 }, { 0.999, 1000 } };
+	struct latency *latency = calloc(1, sizeof(*latency));
+
+	while (latency->count < rows[_i].least - 1)
+		latency_record(latency, 5);
+	ck_assert(!latency_has_quantile(latency, rows[_i].share));
+	latency_record(latency, 5);
+	ck_assert(latency_has_quantile(latency, rows[_i].share));
+	free(latency);
+}
+END_TEST
+
 /* ---- data ---- */
 
 #define PAGE 64 /* a small one: a write and seven words that stay */
@@ -171,7 +189,7 @@ static void steer(void *context, uint64_t now_ns)
 	(void)now_ns;
 	atomic_store(&writer->current, written / 1000 % 2 ? written / 1000 : 0);
 	if (written == WRITES - 1)
-		atomic_store(&writer->stop, true);
+		atomic_store(&writer->stop, COW_FINISH);
 }
 
 static struct cow_writer *new_writer(size_t pages)
@@ -205,11 +223,12 @@ START_TEST(the_writer_allocates_nothing)
 
 	ck_assert(cow_data_check(&writer->data, writer->data.base, &instant, &fault));
 	ck_assert_uint_eq(instant, WRITES);
-	ck_assert_uint_eq(writer->phases[0].latency.count + writer->phases[1].latency.count,
+	ck_assert_uint_eq(writer->phases[COW_OUT].latency.count +
+				  writer->phases[COW_IN].latency.count,
 			  WRITES);
 	/* half of the writes were in snapshots, but for those at the edges */
-	ck_assert_uint_ge(writer->phases[1].latency.count, WRITES / 2);
-	ck_assert_uint_le(writer->phases[1].latency.count, WRITES / 2 + 40);
+	ck_assert_uint_ge(writer->phases[COW_IN].latency.count, WRITES / 2);
+	ck_assert_uint_le(writer->phases[COW_IN].latency.count, WRITES / 2 + 40);
 	ck_assert_uint_eq(writer->snapshots[2].ended, 4000);
 }
 END_TEST
@@ -272,31 +291,98 @@ START_TEST(the_writer_makes_no_other_system_call)
 }
 END_TEST
 
-/* A stall of the process counts for every write that was due meanwhile. */
+#define STALL_NS 20000000 /* 200 writes */
+
+/* What a writer of 10,000 writes a second is told in a stall after 100 writes, and after it. */
+struct course_plan {
+	struct cow_writer *writer;
+	unsigned int during, after; /* current */
+	enum cow_stop stop;	    /* at the end of the stall; COW_GO_ON: after 600 writes */
+	bool stalled;
+};
+
 static void stall_once(void *context, uint64_t now_ns)
 {
-	struct cow_writer *writer = context;
-	uint64_t written = atomic_load(&writer->written), end_ns = now_ns + 20000000;
+	struct course_plan *plan = context;
+	struct cow_writer *writer = plan->writer;
+	uint64_t written = atomic_load(&writer->written), end_ns = now_ns + STALL_NS;
 
-	if (written == 100 && !atomic_load(&writer->current)) {
-		atomic_store(&writer->current, 1);
+	if (written == 100 && !plan->stalled) {
+		plan->stalled = true;
+		atomic_store(&writer->current, plan->during);
 		while (monotonic_ns() < end_ns)
 			;
+		atomic_store(&writer->stop, plan->stop);
+	} else if (plan->stalled) {
+		atomic_store(&writer->current, plan->after);
 	}
-	if (written == 400)
-		atomic_store(&writer->stop, true);
+	if (written == 600)
+		atomic_store(&writer->stop, COW_FINISH);
 }
 
+static struct cow_writer *run_stalled(unsigned int during, unsigned int after, enum cow_stop stop)
+{
+	struct course_plan plan = { new_writer(300), during, after, stop, false };
+	uint64_t latencies = 0, writes = 0;
+
+	plan.writer->interval_ns = 100000;
+	cow_writer_run(plan.writer, stall_once, &plan);
+	for (unsigned int kind = 0; kind < COW_KINDS; kind++) {
+		latencies += plan.writer->phases[kind].latency.count;
+		writes += plan.writer->phases[kind].writes;
+	}
+	ck_assert_uint_eq(writes, atomic_load(&plan.writer->written));
+	ck_assert_uint_eq(latencies, writes);
+	return plan.writer;
+}
+
+/* A stall of the process counts for every write that was due meanwhile. */
 START_TEST(a_stall_counts_for_all_writes_that_it_delays)
 {
-	struct cow_writer *writer = new_writer(300);
+	struct cow_writer *writer = run_stalled(1, 1, COW_GO_ON);
 
-	writer->interval_ns = 100000;
-	cow_writer_run(writer, stall_once, writer);
-	/* 20 ms are 200 writes, which waited 10 ms on average */
-	ck_assert_uint_ge(writer->phases[1].latency.count, 299);
-	ck_assert_double_ge(latency_quantile(&writer->phases[1].latency, 0.5), 2e6);
-	ck_assert_uint_ge(writer->phases[1].latency.max_ns, 19900000);
+	/* 20 ms are 200 writes, which waited 10 ms on average; the others were on time */
+	ck_assert_uint_ge(writer->phases[COW_IN].latency.count, 500);
+	ck_assert_double_ge(latency_quantile(&writer->phases[COW_IN].latency, 0.8), 4e6);
+	ck_assert_uint_ge(writer->phases[COW_IN].latency.max_ns, STALL_NS - 100000);
+}
+END_TEST
+
+/* What was due in a snapshot is made after it: its latency is the snapshot's, its rate is not. */
+START_TEST(a_write_counts_where_it_is_made)
+{
+	struct cow_writer *writer = run_stalled(1, 0, COW_GO_ON);
+	const struct cow_phase *in = &writer->phases[COW_IN], *out = &writer->phases[COW_OUT];
+
+	ck_assert_uint_le(in->writes, 1);
+	ck_assert_uint_ge(in->latency.count, STALL_NS / 100000 - 1);
+	ck_assert_uint_ge(out->writes, 599);
+	ck_assert_uint_ge(out->latency.count, 100);
+	ck_assert_uint_ge(in->latency.max_ns, STALL_NS - 100000);
+}
+END_TEST
+
+/* Between snapshots the data may be prepared: that is in neither of the two. */
+START_TEST(what_is_aside_counts_for_nothing_else)
+{
+	struct cow_writer *writer = run_stalled(COW_CURRENT_ASIDE, 0, COW_GO_ON);
+
+	ck_assert_uint_eq(writer->phases[COW_IN].latency.count, 0);
+	ck_assert_uint_eq(writer->phases[COW_IN].writes, 0);
+	ck_assert_uint_ge(writer->phases[COW_ASIDE].latency.count, STALL_NS / 100000 - 1);
+	ck_assert_uint_ge(writer->phases[COW_ASIDE].elapsed_ns, STALL_NS);
+}
+END_TEST
+
+START_TEST(what_is_due_at_the_end_is_written)
+{
+	struct cow_writer *writer = run_stalled(1, 1, COW_FINISH);
+
+	ck_assert_uint_ge(atomic_load(&writer->written), 100 + STALL_NS / 100000 - 1);
+	ck_assert_uint_ge(writer->phases[COW_IN].latency.max_ns, STALL_NS - 100000);
+	/* but not what a writer can never make */
+	writer = run_stalled(1, 1, COW_QUIT);
+	ck_assert_uint_le(atomic_load(&writer->written), 101);
 }
 END_TEST
 
@@ -535,12 +621,16 @@ int main(void)
 	tcase_add_checked_fixture(tests, machines_begin, machines_end);
 	tcase_add_test(tests, every_time_has_a_bucket_of_its_size);
 	tcase_add_test(tests, quantiles_are_those_of_the_values);
+	tcase_add_loop_test(tests, few_values_have_no_high_quantile, 0, 3);
 	tcase_add_loop_test(tests, every_number_of_writes_is_an_instant, 0, 5);
 	tcase_add_test(tests, a_write_after_the_instant_is_found);
 	tcase_add_test(tests, each_damaged_word_is_found);
 	tcase_add_test(tests, the_writer_allocates_nothing);
 	tcase_add_test(tests, the_writer_makes_no_other_system_call);
 	tcase_add_test(tests, a_stall_counts_for_all_writes_that_it_delays);
+	tcase_add_test(tests, a_write_counts_where_it_is_made);
+	tcase_add_test(tests, what_is_aside_counts_for_nothing_else);
+	tcase_add_test(tests, what_is_due_at_the_end_is_written);
 	tcase_add_loop_test(tests, a_ring_writes_every_byte, 0, 3);
 	tcase_add_test(tests, figures_of_redis_benchmark_are_found_by_their_heads);
 	tcase_add_test(tests, figures_of_memtier_are_found);
