@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #include "../lib/clock.h"
-#include "../lib/fs.h"
 #include "../lib/ring.h"
 
 #define LEAST_FAULTS 0.99 /* of the pages that were written first in a snapshot */
@@ -103,7 +102,9 @@ static const struct option_row options[] = {
 	  .fallback = "off",
 	  .choices = thp_choices,
 	  .metavar = "WHICH",
-	  .help = "transparent huge pages for the data: asked for, or refused" },
+	  .help = "transparent huge pages for the data: asked for, or refused. A copy on write "
+		  "splits them, so they are made again before each snapshot (Linux 6.1), in a "
+		  "time that is in no number" },
 	{ .name = "folder",
 	  .type = OPTION_STRING,
 	  .fallback = "memory",
@@ -189,45 +190,51 @@ static void *live_as_writer(void *argument)
 static int map_data(struct task *task, struct cow_state *state)
 {
 	struct cow_data *data = &state->writer->data;
-	size_t page_bytes = task->point->page_bytes, huge = 2 << 20;
-	bool thp = !strcmp(task_string(task, "thp"), "on");
+	size_t page_bytes = task->point->page_bytes, huge = COW_HUGE_BYTES;
 	unsigned char *memory;
 
 	cow_data_describe(data, task_uint(task, "size") / page_bytes, page_bytes,
 			  task->point->seed);
 	state->bytes = data->pages * page_bytes;
-	state->mapped_bytes = state->bytes + huge;
+	/* room for the last huge page as well, wherever the first begins */
+	state->mapped_bytes = (state->bytes + huge - 1) / huge * huge + huge;
 	memory = mmap(NULL, state->mapped_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return task_say(task, OUTCOME_BROKEN, "cannot map %zu MiB: %s", state->bytes >> 20,
 				strerror(errno));
 	data->base = memory + (huge - (uintptr_t)memory % huge) % huge;
-	if (madvise(memory, state->mapped_bytes, thp ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) && thp)
+	if (madvise(memory, state->mapped_bytes, state->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) &&
+	    state->huge)
 		return task_say(task, OUTCOME_SKIP, "huge pages are refused: %s", strerror(errno));
 	cow_data_fill(data);
 	return 0;
 }
 
-/* Huge pages that were asked for may have been refused page by page. */
-static int prove_huge_pages(struct task *task)
+static int refuse_huge_pages(struct task *task, const struct cow_state *state)
 {
-	unsigned long long huge_kib = 0;
-	char *text, *line;
+	return task_say(task, OUTCOME_SKIP,
+			"huge pages hold %llu of %zu KiB before snapshot %u: write madvise to "
+			"/sys/kernel/mm/transparent_hugepage/enabled, and free memory",
+			(unsigned long long)state->huge_bytes >> 10, state->bytes >> 10,
+			state->made + 1);
+}
 
-	if (strcmp(task_string(task, "thp"), "on"))
+/* Huge pages that were asked for may have been refused page by page. */
+static int prepare_huge_pages(struct task *task, struct cow_state *state)
+{
+	if (!state->huge)
 		return 0;
-	if (fs_read("", "/proc/self/smaps_rollup", &text, NULL))
-		return task_say(task, OUTCOME_BROKEN, "cannot read /proc/self/smaps_rollup");
-	line = strstr(text, "\nAnonHugePages:");
-	if (line)
-		huge_kib = strtoull(line + strlen("\nAnonHugePages:"), NULL, 10);
-	free(text);
-	return huge_kib ? 0
-			: task_say(task, OUTCOME_SKIP,
-				   "no huge page was given: write madvise to "
-				   "/sys/kernel/mm/transparent_hugepage/enabled, and give a larger "
-				   "size");
+	if (state->wanted > 1 && !cow_huge_again())
+		return task_say(task, OUTCOME_SKIP,
+				"this kernel cannot make pages huge again that a snapshot split "
+				"(MADV_COLLAPSE, Linux 6.1); --set snapshots=1 does without");
+	if (snapshot_open("", "/proc/self/smaps", &state->smaps))
+		return task_say(task, OUTCOME_SKIP,
+				"this kernel does not say which pages are huge "
+				"(CONFIG_PROC_PAGE_MONITOR)");
+	state->prepared = 1;
+	return cow_huge_make(state) ? 0 : refuse_huge_pages(task, state);
 }
 
 static int open_images(struct task *task, struct cow_state *state)
@@ -313,6 +320,7 @@ static int setup(struct task *task)
 	state->chunk_bytes = task_uint(task, "chunk");
 	state->depth = task_uint(task, "depth");
 	state->ring = !strcmp(task_string(task, "save"), "io_uring");
+	state->huge = !strcmp(task_string(task, "thp"), "on");
 	state->threaded = !strcmp(task_string(task, "forker"), "thread");
 	choose_cpus(task->point, state);
 	rc = task_pin(task->point->cpus[0]);
@@ -325,7 +333,7 @@ static int setup(struct task *task)
 	if (!rc)
 		rc = map_data(task, state);
 	if (!rc)
-		rc = prove_huge_pages(task);
+		rc = prepare_huge_pages(task, state);
 	return rc ? rc : start_writer(task, state);
 }
 
@@ -348,6 +356,8 @@ static int run(struct task *task)
 	if (state->error)
 		return task_say(task, OUTCOME_BROKEN, "cannot fork: %s; give a smaller size",
 				strerror(-state->error));
+	if (state->stage == COW_PREPARED)
+		return refuse_huge_pages(task, state);
 	if (atomic_load(&writer->stop) == COW_QUIT)
 		return task_say(task, OUTCOME_BROKEN,
 				"the writer cannot make %llu writes a second; it made about %.0f "
@@ -471,11 +481,9 @@ static uint64_t pages_written(const struct cow_data *data, uint64_t instant, uin
  * another thread forks, a write of each snapshot may be on its way before the writer
  * knows of it.
  */
-static uint64_t least_faults(const struct task *task, const struct cow_state *state,
-			     uint64_t pages_in)
+static uint64_t least_faults(const struct cow_state *state, uint64_t pages_in)
 {
-	bool huge = !strcmp(task_string(task, "thp"), "on");
-	uint64_t least = huge ? 1 : pages_in * LEAST_FAULTS;
+	uint64_t least = state->huge ? 1 : pages_in * LEAST_FAULTS;
 	uint64_t unknown = state->threaded ? state->made : 0;
 
 	return least > unknown ? least - unknown : 0;
@@ -499,7 +507,7 @@ static int verify(struct task *task)
 		return task_say(task, OUTCOME_BROKEN,
 				"no page was written in a snapshot: give a higher rate or a larger "
 				"size");
-	if (writer->phases[COW_IN].faults < least_faults(task, state, pages_in))
+	if (writer->phases[COW_IN].faults < least_faults(state, pages_in))
 		return task_say(task, OUTCOME_BROKEN,
 				"%llu pages were written in snapshots, with %llu page faults: "
 				"they were not copied on write",
@@ -512,6 +520,8 @@ static void teardown(struct task *task)
 {
 	struct cow_state *state = task->state;
 
+	if (state->smaps.text[SNAPSHOT_AFTER])
+		snapshot_close(&state->smaps);
 	for (unsigned int i = 0; i < state->wanted; i++)
 		close(state->files[i]);
 	free(state->files);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parts of cow-snapshot: data whose every instant can be told from every other
- * (cow_snapshot_data.c), and the writer that goes from instant to instant
- * (cow_snapshot_writer.c), and the snapshots (cow_snapshot_maker.c).
+ * (cow_snapshot_data.c), the writer that goes from instant to instant
+ * (cow_snapshot_writer.c), the snapshots (cow_snapshot_maker.c), and the huge pages that
+ * the data may be in (cow_snapshot_huge.c).
  */
 #ifndef SHOOTDOWN_COW_SNAPSHOT_H
 #define SHOOTDOWN_COW_SNAPSHOT_H
@@ -14,9 +15,11 @@
 #include <stdint.h>
 
 #include "../lib/latency.h"
+#include "../lib/snapshot.h"
 #include "stressor.h"
 
 #define COW_SNAPSHOTS_MAX 1024
+#define COW_HUGE_BYTES	  (2UL << 20) /* a huge page, where small ones have 4 KiB */
 
 /*
  * Write number s (from 1) stores s into the first word of one page. The order visits all
@@ -117,7 +120,9 @@ void cow_writer_run(struct cow_writer *writer, void (*between)(void *context, ui
 /* Where a run is between two snapshots. */
 enum cow_stage {
 	COW_CATCHING_UP, /* until the writer has no backlog */
-	COW_PAUSING,	 /* the writer is alone, and on time at the end */
+	COW_PREPARING,	 /* from when the writer is told of it */
+	COW_PREPARED,
+	COW_PAUSING, /* the writer is alone, and on time at the end */
 	COW_SAVING,
 };
 
@@ -139,12 +144,23 @@ struct cow_state {
 	size_t chunk_bytes;
 	unsigned int depth;
 	int *files;
-	int error; /* of fork() or waitpid() */
+	int error;	       /* of fork() or waitpid() */
+	bool huge;	       /* the data is to be in huge pages when fork() is called */
+	unsigned int prepared; /* number of the snapshot that it is ready for */
+	uint64_t huge_bytes;   /* of the data, at the last look */
+	struct snapshot smaps; /* /proc/self/smaps */
 	bool threaded;
 	pthread_t thread;
 	_Atomic bool go;
 	_Atomic int pinned; /* the thread's: 1 done, or a negative errno */
 };
+
+/* AnonHugePages of the mappings that overlap a range, in the text of /proc/PID/smaps. */
+uint64_t cow_huge_bytes(const char *smaps, uintptr_t from, uintptr_t to);
+/* Can pages be made huge again? MADV_COLLAPSE, Linux 6.1. */
+bool cow_huge_again(void);
+/* Makes the data's pages huge that are not. False when a twentieth of it is still not. */
+bool cow_huge_make(struct cow_state *state);
 
 /* The writer is left alone from now on, after it was disturbed for so long. */
 void cow_rest(struct cow_state *state, uint64_t disturbed_ns);
@@ -152,10 +168,10 @@ void cow_rest(struct cow_state *state, uint64_t disturbed_ns);
 /*
  * The next step when it is time for one (state->next_ns), as cow_writer_run() calls it in
  * a writer that forks itself. The next snapshot is begun when the writer has caught up
- * with what the last one delayed and has had its pause; after the last, the writer is
- * stopped in the same way. A writer that does not catch up in some times as long as it
- * was held up is stopped at once, with state->late_per_s; so it is when fork() or
- * waitpid() failed, with state->error.
+ * with what the last one delayed and has had its pause, and the data's pages are huge again
+ * if they are to be; after the last, the writer is stopped in the same way. A writer that does not
+ * catch up in some times as long as it was held up is stopped at once, with state->late_per_s; so
+ * it is when fork() or waitpid() failed, with state->error, or when pages do not become huge.
  */
 void cow_attend(void *context, uint64_t now_ns);
 

@@ -138,10 +138,47 @@ static void wait_for_writer(struct cow_state *state, uint64_t now_ns)
 	stop_at(state, COW_QUIT);
 }
 
+/*
+ * In three steps, so that the writer learns of the beginning before there is anything to
+ * hold it up, and of the end after it.
+ */
+static void begin_preparing(struct cow_state *state, uint64_t now_ns)
+{
+	state->stage = COW_PREPARING;
+	state->began_ns = now_ns;
+	state->next_ns = now_ns + POLL_NS;
+	atomic_store(&state->writer->current, COW_CURRENT_ASIDE);
+}
+
+static void prepare(struct cow_state *state)
+{
+	state->stage = COW_PREPARED;
+	if (cow_huge_make(state))
+		state->prepared = state->made + 1;
+	else
+		stop_at(state, COW_QUIT);
+}
+
+static void end_preparing(struct cow_state *state, uint64_t now_ns)
+{
+	atomic_store(&state->writer->current, 0);
+	cow_rest(state, now_ns - state->began_ns);
+}
+
 static void begin_pause(struct cow_state *state, uint64_t now_ns)
 {
 	state->stage = COW_PAUSING;
 	state->next_ns = state->looked_ns = now_ns + state->pause_ns;
+}
+
+static void leave_alone(struct cow_state *state, uint64_t now_ns)
+{
+	bool ready = !state->huge || state->prepared > state->made;
+
+	if (ready || state->made == state->wanted)
+		begin_pause(state, now_ns);
+	else
+		begin_preparing(state, now_ns);
 }
 
 void cow_attend(void *context, uint64_t now_ns)
@@ -152,10 +189,14 @@ void cow_attend(void *context, uint64_t now_ns)
 		return;
 	if (state->stage == COW_SAVING)
 		end_snapshot(state, now_ns);
+	else if (state->stage == COW_PREPARING)
+		prepare(state);
+	else if (state->stage == COW_PREPARED)
+		end_preparing(state, now_ns);
 	else if (!writer_is_on_time(state, now_ns))
 		wait_for_writer(state, now_ns);
 	else if (state->stage == COW_CATCHING_UP)
-		begin_pause(state, now_ns);
+		leave_alone(state, now_ns);
 	else if (state->made < state->wanted)
 		begin_snapshot(state);
 	else

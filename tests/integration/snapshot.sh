@@ -47,7 +47,9 @@ done
 run cow-rate cow-snapshot --set size=8M --set snapshots=2
 run cow-file cow-snapshot --set size=8M --set snapshots=2 --set "folder=$work"
 check "cow-file leaves no file" test -z "$(find "$work" -maxdepth 1 -type f -size +900k)"
-run cow-huge cow-snapshot --set size=8M --set snapshots=2 --set thp=on
+# that nearly all of the data is huge before each fork is a condition of its own
+run cow-huge cow-snapshot --set size=8M --set snapshots=3 --set thp=on
+run cow-huge-thread cow-snapshot --set size=3M --set snapshots=3 --set rate=0 --set thp=on --set forker=thread
 run cow-one-cpu cow-snapshot --cpus "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" --set size=32M --set snapshots=2 \
 	--set forker=thread
 for forker in writer thread; do
