@@ -76,7 +76,8 @@ static const struct option_row options[] = {
 	  .choices = forker_choices,
 	  .metavar = "WHO",
 	  .help = "who forks: the writer itself between two writes, so that the process runs "
-		  "on one CPU, or another thread on another CPU while the writer goes on" },
+		  "on one CPU, or another thread on another CPU, which sleeps otherwise, while the "
+		  "writer goes on" },
 	{ .name = "save",
 	  .type = OPTION_CHOICE,
 	  .fallback = "io_uring",
@@ -540,9 +541,14 @@ const struct stressor cow_snapshot_stressor = {
 		"due, so that a stall counts for all writes that it delayed, after the snapshot as "
 		"well. The next snapshot waits until the writer has caught up and had its pause; "
 		"a writer that cannot do that ends the run, which is then broken.\n\n"
-		"With forker=writer the process runs on one CPU, and no other CPU has to be told "
-		"of a flush; with forker=thread it runs on two. The child is on a CPU of its own "
-		"when there are enough.\n\n"
+		"With forker=writer the process runs on one CPU, and its flushes concern no other. "
+		"With forker=thread its memory has been used on two: on x86 the flush of a copy is "
+		"sent then (metric flushes), but interrupts nobody, since the forker sleeps until "
+		"the child is gone, and its CPU is idle or has the child; the writer's CPU is "
+		"interrupted by the fork, and by the few pages that the forker writes after it. On "
+		"arm64 all of them are broadcast, with forker=writer unless the kernel has a series "
+		"like local-tlbi. The child is on a CPU of its own when there are enough, and has "
+		"a few flushes of its own after it has moved there.\n\n"
 		"Verified: every image is read back and must hold exactly what the first k writes "
 		"left, for one k between the call of fork() and its return; and the writer must "
 		"have had a page fault for each page that it wrote first in a snapshot.",
