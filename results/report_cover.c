@@ -283,17 +283,56 @@ static void note_intervals(struct table *table, const struct comparison *compari
 		}
 }
 
+static const char *const outcome_words[OUTCOME_COUNT] = {
+	[OUTCOME_FAIL] = "failed",
+	[OUTCOME_SKIP] = "skipped",
+	[OUTCOME_BROKEN] = "broken",
+	[OUTCOME_INTERRUPTED] = "interrupted",
+};
+
+/* What became of repetitions that are not in the values, with the first reason. */
+static void note_outcomes(struct table *table, const struct comparison *comparison,
+			  const struct compared_point *point, const char *label)
+{
+	for (size_t arm = 0; arm < comparison->arm_count; arm++) {
+		const struct compared_outcomes *outcomes = &point->outcomes[arm];
+		unsigned int total = 0;
+
+		for (int i = 0; i < OUTCOME_COUNT; i++)
+			total += outcomes->counts[i];
+		for (int i = OUTCOME_PASS + 1; i < OUTCOME_COUNT; i++)
+			if (outcomes->counts[i])
+				table_note(table, "%s%s%s: %u of %u repetition%s %s%s%s",
+					   comparison->arms[arm].name, label ? ", " : "",
+					   label ? label : "", outcomes->counts[i], total,
+					   total == 1 ? "" : "s", outcome_words[i],
+					   outcomes->reasons[i] ? ": " : "",
+					   outcomes->reasons[i] ? outcomes->reasons[i] : "");
+	}
+}
+
+static void note_point(struct table *table, const struct comparison *comparison, size_t index,
+		       void (*note)(struct table *, const struct comparison *,
+				    const struct compared_point *, const char *))
+{
+	char *label = comparison->point_count > 1 ? report_point_name(comparison, index, false)
+						  : NULL;
+
+	if (label || comparison->point_count == 1)
+		note(table, comparison, &comparison->points[index], label);
+	else
+		table->error = -ENOMEM;
+	free(label);
+}
+
 static void add_notes(struct table *table, const struct comparison *comparison)
 {
+	for (size_t i = 0; i < comparison->point_count; i++)
+		note_point(table, comparison, i, note_outcomes);
 	table_note(table, "Values are medians of the boots, a boot is the median of its runs.");
 	note_marks(table, comparison);
-	for (size_t i = 0; i < comparison->point_count; i++) {
-		char *label = comparison->point_count > 1 ? report_point_name(comparison, i, false)
-							  : NULL;
-
-		note_intervals(table, comparison, &comparison->points[i], label);
-		free(label);
-	}
+	for (size_t i = 0; i < comparison->point_count; i++)
+		note_point(table, comparison, i, note_intervals);
 	for (size_t i = 0; i < comparison->allowed_count; i++)
 		table_note(table, "Note: %s", comparison->allowed[i]);
 	for (size_t i = 0; i < comparison->arm_count; i++)

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cover letters of runs that are written here: nothing that a reader must know is left out. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/fs.h"
+#include "../../results/report.h"
+
+#define RUNS_MAX 6
+
+/* One arm of the A/B: its runs, each with as many repetitions as it made. */
+struct arm_data {
+	unsigned int runs;
+	double time_ms[RUNS_MAX];
+	unsigned int made[RUNS_MAX];   /* 0: all three that were planned */
+	unsigned int failed[RUNS_MAX]; /* of them, the first ones */
+};
+
+/* What both arms have in common. */
+static const char *machine, *status, *plan, *points;
+static bool rebooted;
+
+static char *messages, *output, folder[64];
+static size_t messages_length, output_length;
+static FILE *stream, *out;
+static struct log logger;
+
+static void setup(void)
+{
+	stream = open_memstream(&messages, &messages_length);
+	out = open_memstream(&output, &output_length);
+	log_open(&logger, stream, LOG_LEVEL_WARN);
+	strcpy(folder, "/tmp/shootdown-cover-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	machine = "\"guest\":null";
+	status = "ok";
+	plan = "\"interleave\":false";
+	points = "{\"stressor\":\"null\",\"stressor_version\":1,\"parameters\":{\"pages\":64},"
+		 "\"metrics\":{}}";
+	rebooted = true;
+}
+
+static void teardown(void)
+{
+	fclose(stream);
+	fclose(out);
+	free(messages);
+	free(output);
+	fs_remove_tree(folder);
+}
+
+static FILE *create(const char *path, const char *name)
+{
+	char *full = format_string("%s/%s", path, name);
+	FILE *file = fopen(full, "w");
+
+	ck_assert_ptr_nonnull(file);
+	free(full);
+	return file;
+}
+
+static void write_samples(FILE *file, const struct arm_data *arm, unsigned int run)
+{
+	unsigned int made = arm->made[run] ? arm->made[run] : 3;
+
+	fputs("{\"schema\":\"shootdown-samples\",\"version\":1}\n", file);
+	for (unsigned int i = 1; i <= made; i++)
+		fprintf(file,
+			"{\"point\":0,\"repetition\":%u,\"metric\":\"time_ms\",\"unit\":\"ms\","
+			"\"value\":%.17g,\"status\":\"%s\"}\n"
+			"{\"point\":0,\"repetition\":%u,\"outcome\":\"%s\",\"started_ns\":%u,"
+			"\"seconds\":1.0}\n",
+			i, arm->time_ms[run], status, i,
+			i <= arm->failed[run] ? "fail\",\"reason\":\"10 stale reads" : "pass", i);
+	fputs("{\"end\":\"pass\",\"restored\":true}\n", file);
+}
+
+static void write_run(const char *name, const struct arm_data *arm, unsigned int run)
+{
+	char *path = format_string("%s/%s/boot-%u", folder, name, run + 1);
+	FILE *file;
+
+	ck_assert_int_eq(fs_make_folders(path, 0755), 0);
+	file = create(path, "machine.json");
+	fprintf(file,
+		"{\"schema\":\"shootdown-machine\",\"version\":1,\"arch\":\"x86_64\",\"page_size\":4096,"
+		"\"kernel\":{\"release\":\"7.3\",\"version\":\"#%s\"},\"cpus\":{\"online\":2,\"used\":2},"
+		"%s,\"arm\":\"%s\",\"boot\":%u}\n",
+		name, machine, name, rebooted ? run + 1 : 0);
+	fclose(file);
+	file = create(path, "plan.json");
+	fprintf(file,
+		"{\"schema\":\"shootdown-plan\",\"version\":1,\"seed\":1,\"repetitions\":3,"
+		"\"duration_s\":0,%s,\"points\":[%s],\"order\":[]}\n",
+		plan, points);
+	fclose(file);
+	file = create(path, "samples.jsonl");
+	write_samples(file, arm, run);
+	fclose(file);
+	free(path);
+}
+
+/* The arms "before" and "after", compared. */
+static struct comparison *compare_arms(const struct arm_data *before, const struct arm_data *after)
+{
+	char *one = format_string("%s/before", folder), *other = format_string("%s/after", folder);
+	struct comparison *comparison = NULL;
+	int ret;
+
+	for (unsigned int i = 0; i < before->runs; i++)
+		write_run("before", before, i);
+	for (unsigned int i = 0; i < after->runs; i++)
+		write_run("after", after, i);
+	ret = compare_folders((const char *const[]){ one, other, NULL }, &logger, &comparison);
+	fflush(stream);
+	ck_assert_msg(!ret, "%s", messages);
+	free(other);
+	free(one);
+	return comparison;
+}
+
+/* Prints their cover letter to output. */
+static void write_letter(const struct arm_data *before, const struct arm_data *after)
+{
+	struct comparison *comparison = compare_arms(before, after);
+
+	ck_assert_int_eq(report_print(comparison, "cover-letter", false, NULL, &logger, out), 0);
+	fflush(out);
+	comparison_free(comparison);
+}
+
+static void ck_contains(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
+}
+
+START_TEST(failures_are_said)
+{
+	const struct arm_data before = { 2, { 10, 12 }, .failed = { 1, 0 } };
+	const struct arm_data after = { 2, { 10, 12 }, .failed = { 3, 3 } };
+
+	write_letter(&before, &after);
+	ck_contains(output, "before: 1 of 6 repetitions failed: 10 stale reads\n");
+	ck_contains(output, "after: 6 of 6 repetitions failed: 10 stale reads\n");
+}
+END_TEST
+
+START_TEST(skips_are_said)
+{
+	const char *fixtures = getenv("SHOOTDOWN_FIXTURES");
+	char *path = format_string("%s/runs/skipped", fixtures ? fixtures : "tests/fixtures");
+	struct comparison *comparison = NULL;
+
+	ck_assert_int_eq(compare_single(path, &logger, &comparison), 0);
+	ck_assert_int_eq(report_print(comparison, "cover-letter", false, NULL, &logger, out), 0);
+	fflush(out);
+	ck_contains(output, ": 1 of 1 repetition skipped: zram cannot be added: load the zram");
+	comparison_free(comparison);
+	free(path);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cover");
+	TCase *tcase = tcase_create("cover");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, failures_are_said);
+	tcase_add_test(tcase, skips_are_said);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
