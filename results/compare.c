@@ -119,6 +119,36 @@ static char *copy_kernel(const struct loaded_run *run, const char *key)
 	return strdup(text ? text : "");
 }
 
+/* Repetitions that came to their end, of the point that has most of them. */
+static unsigned int repetitions_made(const struct loaded_run *run)
+{
+	unsigned int most = 0, count = 0;
+
+	for (size_t i = 0; i < run->outcome_count; i++) {
+		const struct run_outcome *outcome = &run->outcomes[i];
+
+		if (i && outcome->point != run->outcomes[i - 1].point)
+			count = 0;
+		if (outcome->outcome == OUTCOME_SKIP || outcome->outcome == OUTCOME_INTERRUPTED)
+			continue;
+		if (++count > most)
+			most = count;
+	}
+	return most;
+}
+
+static void count_repetitions(struct compared_arm *to, const struct arm *from)
+{
+	for (size_t i = 0; i < from->run_count; i++) {
+		unsigned int made = repetitions_made(from->runs[i]);
+
+		if (!i || made < to->made_least)
+			to->made_least = made;
+		if (made > to->made_most)
+			to->made_most = made;
+	}
+}
+
 static int take_arm(struct compared_arm *to, const struct arm *from)
 {
 	int ret = 0;
@@ -127,6 +157,7 @@ static int take_arm(struct compared_arm *to, const struct arm *from)
 	to->folder = strdup(from->folder);
 	to->boots = from->boots;
 	to->failed_boots = from->failed_boots;
+	count_repetitions(to, from);
 	if (!to->name || !to->folder)
 		return -ENOMEM;
 	if (from->run_count) {
@@ -256,6 +287,8 @@ static int gather_arm(struct comparison *comparison, size_t index, const struct 
 
 		map = calloc(run->point_count, sizeof(*map));
 		ret = map ? runs_comparable_but(first, run, allowance, log, map) : -ENOMEM;
+		comparison->rebooted |= json_integer_value(json_object_get(run->machine, "boot")) >
+					0;
 		/* with --allow emulation the first run may be one of hardware */
 		comparison->emulated_time |= json_is_true(
 			json_object_get(json_object_get(run->machine, "guest"), "emulated_time"));

@@ -135,6 +135,8 @@ struct compared_arm {
 	char *kernel_version;
 	unsigned int boots, failed_boots;
 	unsigned int repetitions; /* that the plan of a boot asked for; 0: by duration */
+	/* that came to their end, of the point that has most; in the boot with fewest, with most */
+	unsigned int made_least, made_most;
 	char **notes;
 	size_t note_count;
 };
@@ -147,6 +149,7 @@ struct comparison {
 	json_t *machine; /* what all runs have in common, see comparison_json() */
 	bool guest;
 	bool emulated_time;
+	bool rebooted;	   /* by a lab, whose boots are numbered; else a run is the unit */
 	unsigned int cpus; /* used by the runs */
 	uint64_t *seeds;   /* the different ones */
 	size_t seed_count;
@@ -206,6 +209,12 @@ void comparison_free(struct comparison *comparison);
 /* The metric of this name, NULL when the point has none. */
 const struct compared_metric *comparison_metric(const struct compared_point *point,
 						const char *name);
+
+/* compare_unit.c: "boot", or "run" where no lab has booted: what a verdict rests on. */
+const char *comparison_unit(const struct comparison *comparison);
+/* What was made: "6 boots of 5 runs", "6 runs of 3 repetitions", "3 boots (1 failed) of 2 to 5
+ * runs". A fresh string; NULL: no memory. */
+char *compared_arm_text(const struct comparison *comparison, const struct compared_arm *arm);
 
 /* A new table of it; without all only the primary metrics. NULL: no memory. */
 struct table *comparison_table(const struct comparison *comparison, bool all);

@@ -32,19 +32,19 @@ static void add_machine(struct table *table, const struct comparison *comparison
 		   (long long)json_integer_value(json_object_get(machine, "page_size")));
 }
 
-static void add_arm(struct table *table, const struct compared_arm *arm)
+static void add_arm(struct table *table, const struct comparison *comparison,
+		    const struct compared_arm *arm)
 {
-	char repetitions[48] = "";
+	char *made = compared_arm_text(comparison, arm);
 
-	if (arm->repetitions)
-		snprintf(repetitions, sizeof(repetitions), " of %u run%s", arm->repetitions,
-			 arm->repetitions == 1 ? "" : "s");
-	if (!arm->kernel)
-		table_head(table, arm->name, "no results, %u boots", arm->boots);
+	if (!made)
+		table->error = -ENOMEM;
+	else if (!arm->kernel)
+		table_head(table, arm->name, "no results, %s", made);
 	else
-		table_head(table, arm->name, "kernel %s %s, %u boot%s%s", arm->kernel,
-			   arm->kernel_version, arm->boots, arm->boots == 1 ? "" : "s",
-			   repetitions);
+		table_head(table, arm->name, "kernel %s %s, %s", arm->kernel, arm->kernel_version,
+			   made);
+	free(made);
 }
 
 static void add_seeds(struct table *table, const struct comparison *comparison)
@@ -335,19 +335,24 @@ static void add_methods(struct table *table, const struct comparison *comparison
 		table_head(table, "allowed", "%s", comparison->allowed[i]);
 	if (comparison->noise_source)
 		table_head(table, "noise floor", "%s", comparison->noise_source);
-	table_head(table, "values", "%s",
-		   has_many_boots(comparison)
-			   ? "mean +/- standard deviation of the boots, each the median of its "
-			     "repetitions that passed"
-			   : "mean +/- standard deviation of the repetitions that passed");
+	if (has_many_boots(comparison))
+		table_head(table, "values",
+			   "mean +/- standard deviation of the %ss, each the median of its "
+			   "repetitions that passed",
+			   comparison_unit(comparison));
+	else
+		table_head(table, "values", "%s",
+			   "mean +/- standard deviation of the repetitions that passed");
 	if (comparison->arm_count < 2)
 		return;
-	table_head(table, "change", "median of the ratios of boots to those of %s%s",
-		   comparison->arms[0].name, interval_method(comparison));
+	table_head(table, "change", "median of the ratios of %ss to those of %s%s",
+		   comparison_unit(comparison), comparison->arms[0].name,
+		   interval_method(comparison));
 	if (FEATURE_RMATH)
 		table_head(table, "verdict",
-			   "exact %s test of boots, Holm's correction; ~: not significant",
-			   comparison->paired ? "signed-rank" : "Mann-Whitney");
+			   "exact %s test of %ss, Holm's correction; ~: not significant",
+			   comparison->paired ? "signed-rank" : "Mann-Whitney",
+			   comparison_unit(comparison));
 	else
 		table_head(table, "verdict", "counts only, this build has no libRmath");
 }
@@ -377,7 +382,7 @@ struct table *comparison_table(const struct comparison *comparison, bool all)
 		return NULL;
 	add_machine(table, comparison);
 	for (size_t i = 0; i < comparison->arm_count; i++)
-		add_arm(table, &comparison->arms[i]);
+		add_arm(table, comparison, &comparison->arms[i]);
 	add_stressors(table, comparison);
 	add_seeds(table, comparison);
 	add_methods(table, comparison);

@@ -60,22 +60,16 @@ static void add_kernels(struct table *table, const struct comparison *comparison
 			   source);
 	for (size_t i = 0; i < comparison->arm_count; i++) {
 		const struct compared_arm *arm = &comparison->arms[i];
-		char *runs = arm->repetitions ? format_string(" of %u run%s", arm->repetitions,
-							      arm->repetitions == 1 ? "" : "s")
-					      : strdup("");
-		char *failed = arm->failed_boots ? format_string(" (%u failed)", arm->failed_boots)
-						 : strdup("");
+		char *made = compared_arm_text(comparison, arm);
 
-		if (runs && failed)
-			table_head(table, arm->name, "%s %.*s, %u boot%s%s%s",
+		if (made)
+			table_head(table, arm->name, "%s %.*s, %s",
 				   arm->kernel ? arm->kernel : "no results",
 				   version_length(arm->kernel_version),
-				   arm->kernel_version ? arm->kernel_version : "", arm->boots,
-				   arm->boots == 1 ? "" : "s", failed, runs);
+				   arm->kernel_version ? arm->kernel_version : "", made);
 		else
 			table->error = -ENOMEM;
-		free(failed);
-		free(runs);
+		free(made);
 	}
 }
 
@@ -132,7 +126,7 @@ static const struct {
 } marks[] = {
 	{ COMPARED_UNDECIDED, " ~", "~: not significant" },
 	{ COMPARED_NOISE, " ~~", "~~: inside the noise floor of the same kernel against itself" },
-	{ COMPARED_TOO_FEW, " ?", "?: too few boots for a verdict" },
+	{ COMPARED_TOO_FEW, " ?", "?: too few for a verdict" },
 	{ COMPARED_OFF, " ?", "?: not tested" },
 };
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
@@ -329,7 +323,9 @@ static void add_notes(struct table *table, const struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->point_count; i++)
 		note_point(table, comparison, i, note_outcomes);
-	table_note(table, "Values are medians of the boots, a boot is the median of its runs.");
+	table_note(table, "Values are medians of the %ss, a %s is the median of its %ss.",
+		   comparison_unit(comparison), comparison_unit(comparison),
+		   comparison->rebooted ? "run" : "repetition");
 	note_marks(table, comparison);
 	for (size_t i = 0; i < comparison->point_count; i++)
 		note_point(table, comparison, i, note_intervals);

@@ -161,6 +161,39 @@ START_TEST(skips_are_said)
 }
 END_TEST
 
+/* What was made, not what was planned; a run is no boot unless a lab has booted. */
+START_TEST(boots_and_runs_as_made)
+{
+	const struct arm_data before = { 2, { 10, 12 }, .made = { 0, 1 } };
+	const struct arm_data after = { 2, { 10, 12 } };
+
+	write_letter(&before, &after);
+	ck_contains(output, "before: 7.3 #before, 2 boots of 1 to 3 runs\n");
+	ck_contains(output, "after: 7.3 #after, 2 boots of 3 runs\n");
+	ck_contains(output, "Values are medians of the boots, a boot is the median of its runs.");
+}
+END_TEST
+
+START_TEST(runs_without_a_reboot)
+{
+	const struct arm_data before = { 2, { 10, 12 }, .made = { 1, 1 } };
+	const struct arm_data after = { 1, { 10 } };
+	struct comparison *comparison;
+
+	rebooted = false;
+	comparison = compare_arms(&before, &after);
+	ck_assert_int_eq(report_print(comparison, "cover-letter", false, NULL, &logger, out), 0);
+	ck_assert_int_eq(report_print(comparison, "text", false, NULL, &logger, out), 0);
+	fflush(out);
+	ck_contains(output, "before: 7.3 #before, 2 runs of 1 repetition\n");
+	ck_contains(output, "after: kernel 7.3 #after, 1 run of 3 repetitions\n");
+	ck_contains(output, "Values are medians of the runs");
+	ck_contains(output, "standard deviation of the runs");
+	ck_assert_ptr_null(strstr(output, "boots of"));
+	comparison_free(comparison);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cover");
@@ -171,6 +204,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, failures_are_said);
 	tcase_add_test(tcase, skips_are_said);
+	tcase_add_test(tcase, boots_and_runs_as_made);
+	tcase_add_test(tcase, runs_without_a_reboot);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
