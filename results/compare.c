@@ -287,6 +287,8 @@ static int gather_arm(struct comparison *comparison, size_t index, const struct 
 
 		map = calloc(run->point_count, sizeof(*map));
 		ret = map ? runs_comparable_but(first, run, allowance, log, map) : -ENOMEM;
+		comparison->interleaved |= comparison->point_count > 1 &&
+					   json_is_true(json_object_get(run->plan, "interleave"));
 		comparison->rebooted |= json_integer_value(json_object_get(run->machine, "boot")) >
 					0;
 		/* with --allow emulation the first run may be one of hardware */

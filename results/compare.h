@@ -149,6 +149,7 @@ struct comparison {
 	json_t *machine; /* what all runs have in common, see comparison_json() */
 	bool guest;
 	bool emulated_time;
+	bool interleaved;  /* its points ran at once, a mixed load */
 	bool rebooted;	   /* by a lab, whose boots are numbered; else a run is the unit */
 	unsigned int cpus; /* used by the runs */
 	uint64_t *seeds;   /* the different ones */

@@ -70,8 +70,9 @@ struct table *report_machines(const struct comparison *comparison, const struct 
 /* render_html.c: one self-contained page. 0 or -EIO. Without gnuplot it has no figures. */
 int render_html(const struct report *report, struct log *log, FILE *out);
 
-/* report_cover.c: the comparison as the table model of a cover letter. NULL: no memory. */
-struct table *cover_table(const struct comparison *comparison);
+/* report_cover.c: the comparison as the table model of a cover letter. all: every metric. NULL: no
+ * memory. */
+struct table *cover_table(const struct comparison *comparison, bool all);
 /* render_cover.c: plain ASCII within 72 columns. 0 or a negative errno. */
 int render_cover(const struct table *table, FILE *out);
 

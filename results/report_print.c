@@ -21,9 +21,9 @@ static int print_html(const struct comparison *comparison, struct log *log, FILE
 	return ret;
 }
 
-static int print_cover(const struct comparison *comparison, FILE *out)
+static int print_cover(const struct comparison *comparison, bool all, FILE *out)
 {
-	struct table *table = cover_table(comparison);
+	struct table *table = cover_table(comparison, all);
 	int ret = table ? render_cover(table, out) : -ENOMEM;
 
 	table_free(table);
@@ -36,7 +36,7 @@ static int print_report(const struct comparison *comparison, const char *format,
 	if (!strcmp(format, "html"))
 		return print_html(comparison, log, out);
 	if (!strcmp(format, "cover-letter"))
-		return print_cover(comparison, out);
+		return print_cover(comparison, all, out);
 	return comparison_render(comparison, format, all, out);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/features.h"
 #include "../../lib/fs.h"
 #include "../../results/report.h"
 
@@ -13,6 +14,7 @@
 struct arm_data {
 	unsigned int runs;
 	double time_ms[RUNS_MAX];
+	double oddities[RUNS_MAX];     /* not primary; 0: none */
 	unsigned int made[RUNS_MAX];   /* 0: all three that were planned */
 	unsigned int failed[RUNS_MAX]; /* of them, the first ones */
 };
@@ -65,6 +67,11 @@ static void write_samples(FILE *file, const struct arm_data *arm, unsigned int r
 	unsigned int made = arm->made[run] ? arm->made[run] : 3;
 
 	fputs("{\"schema\":\"shootdown-samples\",\"version\":1}\n", file);
+	for (unsigned int i = 1; arm->oddities[run] > 0 && i <= made; i++)
+		fprintf(file,
+			"{\"point\":0,\"repetition\":%u,\"metric\":\"oddities\",\"unit\":\"oddities\","
+			"\"value\":%.17g,\"status\":\"ok\"}\n",
+			i, arm->oddities[run]);
 	for (unsigned int i = 1; i <= made; i++)
 		fprintf(file,
 			"{\"point\":0,\"repetition\":%u,\"metric\":\"time_ms\",\"unit\":\"ms\","
@@ -121,13 +128,20 @@ static struct comparison *compare_arms(const struct arm_data *before, const stru
 }
 
 /* Prints their cover letter to output. */
-static void write_letter(const struct arm_data *before, const struct arm_data *after)
+static void write_letter_of(const struct arm_data *before, const struct arm_data *after, bool all,
+			    bool factors)
 {
 	struct comparison *comparison = compare_arms(before, after);
 
-	ck_assert_int_eq(report_print(comparison, "cover-letter", false, NULL, &logger, out), 0);
+	comparison->factors = factors;
+	ck_assert_int_eq(report_print(comparison, "cover-letter", all, NULL, &logger, out), 0);
 	fflush(out);
 	comparison_free(comparison);
+}
+
+static void write_letter(const struct arm_data *before, const struct arm_data *after)
+{
+	write_letter_of(before, after, false, false);
 }
 
 static void ck_contains(const char *text, const char *part)
@@ -189,8 +203,102 @@ START_TEST(runs_without_a_reboot)
 	ck_contains(output, "after: kernel 7.3 #after, 1 run of 3 repetitions\n");
 	ck_contains(output, "Values are medians of the runs");
 	ck_contains(output, "standard deviation of the runs");
-	ck_assert_ptr_null(strstr(output, "boots of"));
+	ck_assert_ptr_null(strstr(output, "boots of 3"));
 	comparison_free(comparison);
+}
+END_TEST
+
+/* Whoever divides the values finds the change, or is told why not. */
+START_TEST(change_of_the_values)
+{
+	/* of the nine ratios 1.2 is the median */
+	const struct arm_data before = { 3, { 100, 400, 410 } }, after = { 3, { 120, 300, 1000 } };
+
+	write_letter(&before, &after);
+	ck_contains(output, " -25.0% ?\n");
+	ck_assert_ptr_null(strstr(output, "median of the ratios"));
+}
+END_TEST
+
+START_TEST(change_of_the_ratios)
+{
+	/* of the 36 ratios 0.1 and 0.1048 are in the middle, 16 / 150 is 0.1067 */
+	const struct arm_data before = { 6, { 100, 100, 100, 200, 210, 220 } };
+	const struct arm_data after = { 6, { 10, 11, 12, 20, 21, 22 } };
+
+	write_letter(&before, &after);
+	if (FEATURE_RMATH) {
+		ck_contains(output, " -89.8% (9.8x)\n");
+		ck_contains(output, "A change without a mark is the median of the ratios");
+	} else {
+		ck_contains(output, " -89.3% (9.4x) ?\n");
+	}
+}
+END_TEST
+
+START_TEST(rows_that_need_boots)
+{
+	const struct arm_data before = { 2, { 10, 12 }, .oddities = { 100, 101 } };
+	const struct arm_data after = { 2, { 10.1, 12 }, .oddities = { 200, 203 } };
+
+	if (!FEATURE_RMATH)
+		return;
+	write_letter_of(&before, &after, true, false);
+	ck_contains(output, "?: too few boots for a verdict; ");
+	ck_contains(output, " boots an arm could tell (oddities), ");
+	ck_contains(output, " (time, ms)\n");
+}
+END_TEST
+
+START_TEST(every_metric_and_factors)
+{
+	const struct arm_data before = { 2, { 10, 12 }, .oddities = { 100, 101 } };
+	const struct arm_data after = { 2, { 20, 24 }, .oddities = { 200, 203 } };
+
+	write_letter(&before, &after);
+	ck_assert_ptr_null(strstr(output, "oddities"));
+	ck_contains(output, "+100% (2.0x) ?\n");
+	write_letter_of(&before, &after, true, true);
+	ck_contains(output, "oddities");
+	ck_contains(output, "factor\n");
+	ck_contains(output, " 2.00x ?\n");
+}
+END_TEST
+
+START_TEST(a_mixed_load)
+{
+	const struct arm_data before = { 1, { 10 } }, after = { 1, { 20 } };
+
+	status = "shared";
+	plan = "\"interleave\":true";
+	points = "{\"stressor\":\"null\",\"stressor_version\":1,\"parameters\":{\"pages\":64},"
+		 "\"metrics\":{}},"
+		 "{\"stressor\":\"pageout\",\"stressor_version\":1,\"parameters\":{},"
+		 "\"metrics\":{}}";
+	write_letter(&before, &after);
+	ck_contains(output, "Test: null pages=64, interleaved with the others\n");
+	ck_contains(output, "Test: pageout, interleaved with the others\n");
+	ck_contains(output, "time, ms (shared) ");
+	ck_contains(output, "shared: of all tests together, which ran at once");
+}
+END_TEST
+
+START_TEST(guest_as_it_was_given)
+{
+	const struct arm_data before = { 1, { 10 } }, after = { 1, { 20 } };
+	FILE *lab = create(folder, "lab.json");
+
+	fputs("{\"series\":\"-\",\"source\":\"-\",\"arms\":[{\"name\":\"before\"},"
+	      "{\"name\":\"after\",\"arguments\":\"mitigations=off\"}]}",
+	      lab);
+	fclose(lab);
+	machine = "\"guest\":{\"emulator\":\"QEMU 10\",\"accel\":\"kvm\",\"emulated_time\":false,"
+		  "\"memory\":\"--numa cpus=0-1\",\"arguments\":\"nosmt quiet\"}";
+	write_letter(&before, &after);
+	ck_contains(output, "Memory: --numa cpus=0-1\n");
+	ck_contains(output, "Kernel arguments: nosmt quiet\n");
+	ck_contains(output, "of 3 runs, with mitigations=off\n");
+	ck_assert_ptr_null(strstr(output, "Kernels:"));
 }
 END_TEST
 
@@ -206,6 +314,12 @@ int main(void)
 	tcase_add_test(tcase, skips_are_said);
 	tcase_add_test(tcase, boots_and_runs_as_made);
 	tcase_add_test(tcase, runs_without_a_reboot);
+	tcase_add_test(tcase, change_of_the_values);
+	tcase_add_test(tcase, change_of_the_ratios);
+	tcase_add_test(tcase, rows_that_need_boots);
+	tcase_add_test(tcase, every_metric_and_factors);
+	tcase_add_test(tcase, a_mixed_load);
+	tcase_add_test(tcase, guest_as_it_was_given);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
