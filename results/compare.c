@@ -322,6 +322,8 @@ static int make_comparison(const struct arms *arms, struct allowance *allowance,
 	for (size_t i = 0; !ret && i < arms->count; i++)
 		ret = gather_arm(comparison, i, &arms->list[i], first, allowance, log);
 	if (!ret)
+		compare_drop_unsupported(comparison);
+	if (!ret)
 		ret = finish_points(comparison);
 	if (!ret)
 		ret = note_same_kernels(comparison);

@@ -110,7 +110,7 @@ struct compared_metric {
 	char *name, *unit;
 	char *better;		       /* "less", "more", "same"; NULL when no plan says */
 	double predicted;	       /* NAN: cannot be known */
-	bool primary;		       /* shown without --all */
+	bool primary;		       /* shown without --all; see compare_drop_unsupported() */
 	struct compared_value *values; /* one an arm */
 };
 

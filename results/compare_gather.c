@@ -27,9 +27,41 @@ size_t compare_metric_rank(const struct compared_metric *metric)
 {
 	size_t rank = listed_at(metric->name);
 
-	if (rank < PRIMARY_COUNT)
-		return rank + 1;
-	return metric->primary ? 0 : PRIMARY_COUNT + 1;
+	if (!metric->primary)
+		return PRIMARY_COUNT + 1;
+	return rank < PRIMARY_COUNT ? rank + 1 : 0;
+}
+
+static bool has_values(const struct compared_metric *metric, size_t arm_count)
+{
+	for (size_t i = 0; i < arm_count; i++)
+		if (metric->values[i].boot_count)
+			return true;
+	return false;
+}
+
+/* What no kernel or machine of these can have; a right that is missing can be given. */
+static bool cannot_be_had(const struct compared_metric *metric, size_t arm_count)
+{
+	for (size_t i = 0; i < arm_count; i++)
+		if (metric->values[i].status > VALUE_UNSUPPORTED)
+			return false;
+	return !has_values(metric, arm_count);
+}
+
+void compare_drop_unsupported(struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->point_count; i++) {
+		struct compared_point *point = &comparison->points[i];
+		bool measured = false;
+
+		for (size_t j = 0; j < point->metric_count; j++)
+			measured |= point->metrics[j].primary &&
+				    has_values(&point->metrics[j], comparison->arm_count);
+		for (size_t j = 0; measured && j < point->metric_count; j++)
+			if (cannot_be_had(&point->metrics[j], comparison->arm_count))
+				point->metrics[j].primary = false;
+	}
 }
 
 /* The point's metric of this name, made when it is new. NULL: no memory. */

@@ -13,6 +13,9 @@ int compare_add_text(char ***list, size_t *count, char *text);
 int compare_take_points(struct comparison *comparison, const struct loaded_run *run);
 int compare_gather(struct comparison *comparison, size_t arm, const struct loaded_run *run,
 		   const uint32_t *map, struct log *log);
+/* Metrics that no arm can have, tlbi_broadcast on x86 say, are not primary where others were
+ * measured: they would be rows without a value in every table. */
+void compare_drop_unsupported(struct comparison *comparison);
 /* Where a metric belongs among its point's: primary ones first, the stressor's own before all. */
 size_t compare_metric_rank(const struct compared_metric *metric);
 
