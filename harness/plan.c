@@ -273,6 +273,13 @@ static bool wants_source(const struct source *source, const char *const *names,
 	return false;
 }
 
+static void free_strings(char **strings)
+{
+	for (unsigned int i = 0; strings && strings[i]; i++)
+		free(strings[i]);
+	free(strings);
+}
+
 static int choose_sources(struct plan *plan, const char *const *names, const char *const *events,
 			  struct log *log)
 {
@@ -300,16 +307,28 @@ static int choose_sources(struct plan *plan, const char *const *names, const cha
 	return 0;
 }
 
-static int copy_events(struct plan *plan, const char *const *events, struct log *log)
+/* A fresh list of fresh strings, NULL at the end; NULL: no memory. */
+static char **copy_strings(const char *const *strings)
 {
 	unsigned int count = 0;
+	char **copy;
 
-	while (events && events[count])
+	while (strings && strings[count])
 		count++;
-	plan->events = calloc(count + 1, sizeof(*plan->events));
-	if (!plan->events)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < count; i++) {
+	copy = calloc(count + 1, sizeof(*copy));
+	for (unsigned int i = 0; copy && i < count; i++) {
+		copy[i] = strdup(strings[i]);
+		if (!copy[i]) {
+			free_strings(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+static int copy_events(struct plan *plan, const char *const *events, struct log *log)
+{
+	for (unsigned int i = 0; events && events[i]; i++) {
 		int rc = perf_event_check(events[i], log);
 
 		for (unsigned int j = 0; !rc && j < i; j++) {
@@ -320,11 +339,15 @@ static int copy_events(struct plan *plan, const char *const *events, struct log 
 		}
 		if (rc)
 			return rc;
-		plan->events[i] = strdup(events[i]);
-		if (!plan->events[i])
-			return -ENOMEM;
 	}
-	return 0;
+	plan->events = copy_strings(events);
+	return plan->events ? 0 : -ENOMEM;
+}
+
+static int take_counters(struct plan *plan, const char *const *names)
+{
+	plan->counters = copy_strings(names);
+	return plan->counters ? 0 : -ENOMEM;
 }
 
 static int check_cpu_list(struct plan *plan, const char *list, struct log *log)
@@ -382,6 +405,8 @@ int plan_build(const struct plan_request *request, struct log *log, struct plan 
 	if (!rc)
 		rc = choose_sources(plan, request->sources, request->events, log);
 	if (!rc)
+		rc = take_counters(plan, request->sources);
+	if (!rc)
 		rc = copy_events(plan, request->events, log);
 	if (!rc)
 		rc = make_order(plan, log);
@@ -398,12 +423,11 @@ void plan_free(struct plan *plan)
 		return;
 	for (unsigned int i = 0; i < plan->point_count; i++)
 		options_free(plan->points[i].parameters);
-	for (unsigned int i = 0; plan->events && plan->events[i]; i++)
-		free(plan->events[i]);
+	free_strings(plan->events);
+	free_strings(plan->counters);
 	free(plan->points);
 	free(plan->order);
 	free(plan->sources);
-	free(plan->events);
 	free(plan->cpu_list);
 	free(plan);
 }
@@ -475,23 +499,24 @@ json_t *plan_json(const struct plan *plan, unsigned int cpu_count, size_t page_b
 	for (unsigned int i = 0; i < plan->point_count; i++)
 		json_array_append_new(
 			points,
-			json_pack("{s:s, s:i, s:o, s:o}", "stressor",
+			json_pack("{s:s, s:i, s:o, s:o, s:o}", "stressor",
 				  plan->points[i].stressor->name, "stressor_version",
 				  (int)plan->points[i].stressor->version, "parameters",
-				  options_json(plan->points[i].parameters), "metrics",
+				  options_json(plan->points[i].parameters), "units",
+				  options_units(plan->points[i].parameters), "metrics",
 				  point_metrics(plan, &plan->points[i], cpu_count, page_bytes)));
 	for (unsigned int i = 0; i < plan->step_count; i++)
 		json_array_append_new(order, json_pack("[i, i]", (int)plan->order[i].point,
 						       (int)plan->order[i].repetition));
 	for (const struct source **source = plan->sources; *source; source++)
 		json_array_append_new(sources, json_string((*source)->name));
-	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:b, s:s?, s:o, s:o, s:o, s:o}", "schema",
-			 "shootdown-plan", "version", RECORD_VERSION, "seed",
+	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:b, s:s?, s:o, s:o, s:o, s:o, s:o}",
+			 "schema", "shootdown-plan", "version", RECORD_VERSION, "seed",
 			 (json_int_t)plan->seed, "repetitions", (int)plan->repetitions,
 			 "duration_s", plan->duration_ns / 1e9, "timeout_s", plan->timeout_ns / 1e9,
 			 "interleave", (int)plan->interleave, "cpu_list", plan->cpu_list, "sources",
-			 sources, "events", strings_json(plan->events), "points", points, "order",
-			 order);
+			 sources, "counters", strings_json(plan->counters), "events",
+			 strings_json(plan->events), "points", points, "order", order);
 }
 
 /* Borrowed strings of a JSON array, NULL at the end; the caller frees the array. */
@@ -561,9 +586,10 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 	const char *schema = json_string_value(json_object_get(json, "schema"));
 	const char **sources = borrow_strings(json_object_get(json, "sources"));
 	const char **events = borrow_strings(json_object_get(json, "events"));
+	const char **counters = borrow_strings(json_object_get(json, "counters"));
 	const json_t *points = json_object_get(json, "points");
 	struct plan *plan = calloc(1, sizeof(*plan));
-	int rc = plan && sources && events ? 0 : -ENOMEM;
+	int rc = plan && sources && events && counters ? 0 : -ENOMEM;
 
 	if (!rc && (!schema || strcmp(schema, "shootdown-plan") ||
 		    json_integer_value(json_object_get(json, "version")) != RECORD_VERSION ||
@@ -585,11 +611,14 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 	if (!rc)
 		rc = choose_sources(plan, sources, events, log);
 	if (!rc)
+		rc = take_counters(plan, counters);
+	if (!rc)
 		rc = copy_events(plan, events, log);
 	if (!rc)
 		rc = make_order(plan, log);
 	free(sources);
 	free(events);
+	free(counters);
 	if (rc)
 		plan_free(plan);
 	else

@@ -36,6 +36,7 @@ struct plan {
 	unsigned int step_count;
 	const struct source **sources; /* NULL at the end */
 	char **events;		       /* NULL at the end */
+	char **counters; /* sources that were asked for by name, "all" too; NULL at the end */
 	char *cpu_list;		       /* "0-3,8": restricts the CPUs; NULL: all that are allowed */
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "quantity.h"
 #include "text.h"
 
 struct value {
@@ -26,71 +27,25 @@ struct option_values {
 	struct value values[];
 };
 
-struct suffix {
-	const char *text;
-	uint64_t factor;
-};
-
-static const struct suffix uint_suffixes[] = {
-	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 }
-};
-static const struct suffix no_suffixes[] = { { "", 1 }, { NULL, 0 } };
-static const struct suffix size_suffixes[] = { { "", 1 },	    { "K", 1ULL << 10 },
-					       { "M", 1ULL << 20 }, { "G", 1ULL << 30 },
-					       { "T", 1ULL << 40 }, { NULL, 0 } };
-static const struct suffix duration_suffixes[] = {
-	{ "", 1000000000ULL },	 { "ms", 1000000ULL },	    { "s", 1000000000ULL },
-	{ "m", 60000000000ULL }, { "h", 3600000000000ULL }, { NULL, 0 }
-};
-
 struct type {
-	const char *what;	       /* for messages: "is not WHAT" */
-	const struct suffix *suffixes; /* numbers with a unit */
-	const char *unit;	       /* shown after limits */
+	const char *what; /* for messages: "is not WHAT" */
+	bool is_number;	  /* one of quantity */
+	enum quantity quantity;
+	const char *unit; /* shown after limits */
 	uint64_t unit_factor;
 };
 
 static const struct type types[] = {
-	[OPTION_FLAG] = { "a flag", NULL, "", 1 },
-	[OPTION_UINT] = { "a whole number", uint_suffixes, "", 1 },
-	[OPTION_REAL] = { "a number", NULL, "", 1 },
-	[OPTION_SIZE] = { "a size such as 512M or 4G", size_suffixes, " bytes", 1 },
-	[OPTION_DURATION] = { "a time such as 90s, 10m or 2h", duration_suffixes, " s",
+	[OPTION_FLAG] = { "a flag", false, QUANTITY_PLAIN, "", 1 },
+	[OPTION_UINT] = { "a whole number", true, QUANTITY_COUNT, "", 1 },
+	[OPTION_REAL] = { "a number", false, QUANTITY_PLAIN, "", 1 },
+	[OPTION_SIZE] = { "a size such as 512M or 4G", true, QUANTITY_BYTES, " bytes", 1 },
+	[OPTION_DURATION] = { "a time such as 20ms, 90s, 10m or 2h", true, QUANTITY_TIME, " s",
 			      1000000000ULL },
-	[OPTION_STRING] = { "a text", NULL, "", 1 },
-	[OPTION_CHOICE] = { "a choice", NULL, "", 1 },
-	[OPTION_NODE] = { "a node's number or auto", NULL, "", 1 },
+	[OPTION_STRING] = { "a text", false, QUANTITY_PLAIN, "", 1 },
+	[OPTION_CHOICE] = { "a choice", false, QUANTITY_PLAIN, "", 1 },
+	[OPTION_NODE] = { "a node's number or auto", false, QUANTITY_PLAIN, "", 1 },
 };
-
-/* A number that may have a fraction when it has a unit ("1.5G"), in units of the type. */
-static bool parse_number(const struct suffix *suffixes, const char *text, uint64_t *number)
-{
-	uint64_t whole;
-	double value;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	whole = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	value = *end == '.' ? strtod(text, &end) : (double)whole;
-	for (; suffixes->text; suffixes++) {
-		if (strcmp(end, suffixes->text))
-			continue;
-		if (value == (double)whole && whole <= UINT64_MAX / suffixes->factor) {
-			*number = whole * suffixes->factor;
-			return true;
-		}
-		value *= suffixes->factor;
-		if (value >= 1.8e19 || value != floor(value))
-			return false;
-		*number = value;
-		return true;
-	}
-	return false;
-}
 
 static bool is_choice(const struct option_row *row, const char *text)
 {
@@ -105,7 +60,7 @@ static bool is_node(const char *text)
 	uint64_t number;
 
 	return !strcmp(text, "auto") ||
-	       (parse_number(no_suffixes, text, &number) && number <= INT_MAX);
+	       (quantity_parse(QUANTITY_PLAIN, text, &number) && number <= INT_MAX);
 }
 
 /* Checks text against the row; false when it does not fit. */
@@ -113,8 +68,8 @@ static bool interpret(const struct option_row *row, const char *text, struct val
 {
 	char *end;
 
-	if (types[row->type].suffixes) {
-		if (!parse_number(types[row->type].suffixes, text, &value->number))
+	if (types[row->type].is_number) {
+		if (!quantity_parse(types[row->type].quantity, text, &value->number))
 			return false;
 		return !row->max || (value->number >= row->min && value->number <= row->max);
 	}
@@ -460,7 +415,7 @@ static json_t *value_json(const struct option_row *row, const struct value *valu
 		return json_null();
 	if (row->type == OPTION_REAL)
 		return json_real(value->real);
-	if (types[row->type].suffixes && value->number <= INT64_MAX)
+	if (types[row->type].is_number && value->number <= INT64_MAX)
 		return json_integer(value->number);
 	return json_string(value->text);
 }
@@ -472,6 +427,19 @@ json_t *options_json(const struct option_values *values)
 	for (unsigned int i = 0; object && i < values->count; i++)
 		json_object_set_new(object, values->rows[i].name,
 				    value_json(&values->rows[i], &values->values[i]));
+	return object;
+}
+
+json_t *options_units(const struct option_values *values)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; object && i < values->count; i++) {
+		const char *unit = quantity_unit(types[values->rows[i].type].quantity);
+
+		if (unit)
+			json_object_set_new(object, values->rows[i].name, json_string(unit));
+	}
 	return object;
 }
 
@@ -491,30 +459,25 @@ static int set_list_from_json(struct option_values *values, const char *what, co
 	return rc;
 }
 
-/* The text that options_set() takes back; durations are whole nanoseconds in JSON. */
 static int set_from_json(struct option_values *values, const char *what, const char *name,
 			 const json_t *value, struct log *log)
 {
-	int i = find_row(values->rows, name, strlen(name));
-	char text[64];
+	int i = find_row(values->rows, name, strlen(name)), rc;
+	char *text;
 
 	if (json_is_null(value))
 		return 0;
 	if (json_is_array(value))
 		return set_list_from_json(values, what, name, value, log);
-	if (json_is_string(value))
-		return options_set(values, what, name, json_string_value(value), log);
 	if (json_is_boolean(value) && i >= 0 && values->rows[i].type == OPTION_FLAG) {
 		values->values[i].number = json_is_true(value);
 		return 0;
 	}
-	if (json_is_integer(value) && i >= 0 && values->rows[i].type == OPTION_DURATION)
-		snprintf(text, sizeof(text), "%.9fs", json_integer_value(value) / 1e9);
-	else if (json_is_integer(value))
-		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	else
-		snprintf(text, sizeof(text), "%.17g", json_number_value(value));
-	return options_set(values, what, name, text, log);
+	text = quantity_json_text(
+		value, i < 0 ? NULL : quantity_unit(types[values->rows[i].type].quantity));
+	rc = text ? options_set(values, what, name, text, log) : -ENOMEM;
+	free(text);
+	return rc;
 }
 
 int options_from_json(struct option_values *values, const char *what, const json_t *object,

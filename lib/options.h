@@ -20,7 +20,7 @@ enum option_type {
 	OPTION_UINT,	 /* whole number; k, M, G suffixes are powers of 1,000 */
 	OPTION_REAL,	 /* decimal number */
 	OPTION_SIZE,	 /* bytes; K, M, G, T suffixes are powers of 1,024 */
-	OPTION_DURATION, /* nanoseconds; ms, s, m, h suffixes, seconds without one */
+	OPTION_DURATION, /* nanoseconds; ns, us, ms, s, m, h suffixes, seconds without one */
 	OPTION_STRING,
 	OPTION_CHOICE, /* one of choices[] */
 	OPTION_NODE,   /* a NUMA node's number, or "auto", which leaves the choice to the program */
@@ -71,6 +71,8 @@ const char *const *option_list(const struct option_values *values,
 
 /* All rows as a JSON object of typed values, in table order; a new reference. */
 json_t *options_json(const struct option_values *values);
+/* What the numbers of options_json() are in: {"window":"ns","size":"bytes"}; a new reference. */
+json_t *options_units(const struct option_values *values);
 /* Sets rows from such an object; unknown names and bad values are -EINVAL, said. */
 int options_from_json(struct option_values *values, const char *what, const json_t *object,
 		      struct log *log);

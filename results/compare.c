@@ -487,6 +487,7 @@ static void free_point(struct compared_point *point, size_t arm_count)
 	free(point->metrics);
 	free(point->stressor);
 	json_decref(point->parameters);
+	json_decref(point->units);
 }
 
 void comparison_free(struct comparison *comparison)

@@ -124,6 +124,7 @@ struct compared_point {
 	char *stressor;
 	unsigned int stressor_version;
 	json_t *parameters;
+	json_t *units;			 /* of its numbers, quantity_unit()'s; NULL: not known */
 	struct compared_metric *metrics; /* primary ones first */
 	size_t metric_count;
 	struct compared_outcomes *outcomes; /* one an arm */
@@ -211,6 +212,9 @@ void comparison_free(struct comparison *comparison);
 const struct compared_metric *comparison_metric(const struct compared_point *point,
 						const char *name);
 
+/* compare_unit.c: a parameter's value as --set takes it, "50ms"; a fresh string, NULL: no memory.
+ */
+char *compared_parameter(const struct compared_point *point, const char *key);
 /* compare_unit.c: "boot", or "run" where no lab has booted: what a verdict rests on. */
 const char *comparison_unit(const struct comparison *comparison);
 /* What was made: "6 boots of 5 runs", "6 runs of 3 repetitions", "3 boots (1 failed) of 2 to 5

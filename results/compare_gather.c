@@ -132,6 +132,7 @@ int compare_take_points(struct comparison *comparison, const struct loaded_run *
 		point->stressor = strdup(run->points[i].stressor);
 		point->stressor_version = run->points[i].stressor_version;
 		point->parameters = json_deep_copy(run->points[i].parameters);
+		point->units = json_incref((json_t *)run->points[i].units);
 		point->outcomes = calloc(comparison->arm_count, sizeof(*point->outcomes));
 		if (!point->stressor || !point->parameters || !point->outcomes ||
 		    take_planned_metrics(comparison, point, run->points[i].metrics))

@@ -89,16 +89,13 @@ char *compare_point_text(const struct comparison *comparison, const struct compa
 	json_t *value;
 
 	json_object_foreach(point->parameters, key, value) {
-		char *number = NULL, *longer;
+		char *shown, *longer;
 
 		if (is_common(comparison, point->stressor, key, value) != common)
 			continue;
-		if (!json_is_string(value))
-			number = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-		longer = text ? format_string("%s %s=%s", text, key,
-					      number ? number : json_string_value(value))
-			      : NULL;
-		free(number);
+		shown = compared_parameter(point, key);
+		longer = text && shown ? format_string("%s %s=%s", text, key, shown) : NULL;
+		free(shown);
 		free(text);
 		text = longer;
 	}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The unit of observation by its name, and how many of them an arm has. */
+/* What an arm has by its name: boots or runs, and parameters with their units. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../lib/fs.h"
+#include "../lib/quantity.h"
 #include "compare.h"
 
 const char *comparison_unit(const struct comparison *comparison)
@@ -37,4 +38,10 @@ char *compared_arm_text(const struct comparison *comparison, const struct compar
 	free(failed);
 	free(made);
 	return text;
+}
+
+char *compared_parameter(const struct compared_point *point, const char *key)
+{
+	return quantity_json_text(json_object_get(point->parameters, key),
+				  json_string_value(json_object_get(point->units, key)));
 }

@@ -91,6 +91,7 @@ static bool take_point(const json_t *json, struct run_point *point)
 
 	point->stressor = json_string_value(json_object_get(json, "stressor"));
 	point->parameters = json_object_get(json, "parameters");
+	point->units = json_object_get(json, "units");
 	point->metrics = json_object_get(json, "metrics");
 	if (!point->stressor || !json_is_integer(version) || !json_is_object(point->parameters) ||
 	    !json_is_object(point->metrics))

@@ -49,6 +49,7 @@ struct run_point {
 	const char *stressor; /* borrowed from plan */
 	unsigned int stressor_version;
 	const json_t *parameters; /* object, borrowed from plan */
+	const json_t *units;	  /* of its numbers, quantity_unit()'s; NULL: not known */
 	const json_t *metrics;	  /* object by metric name, borrowed from plan */
 };
 

@@ -20,9 +20,12 @@
  *   "emulated_time":BOOL},
  *   "arm":null|NAME,"boot":null|K,"cmdline":...}
  * plan.json: {"schema":"shootdown-plan","version":1,"seed":S,"repetitions":R,"duration_s":D|0,
- *   "sources":[..],"events":[..],"points":[{"stressor":..,"stressor_version":V,"parameters":{..},
+ *   "sources":[..],"counters":[..],"events":[..],"points":[{"stressor":..,"stressor_version":V,
+ *   "parameters":{..},"units":{PARAMETER:"ns"|"bytes"},
  *   "metrics":{NAME:{"unit":..,"better":"less"|"more"|"same","predicted":V|null}}}],
  *   "order":[[POINT,REPETITION],..]}
+ *   counters are the sources that were asked for besides those of every run; records of before
+ *   have neither counters nor units.
  */
 #ifndef SHOOTDOWN_RECORD_H
 #define SHOOTDOWN_RECORD_H

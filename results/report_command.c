@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command that makes the same records again, from plan.json and lab.json. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../lib/fs.h"
+#include "../lib/quantity.h"
 #include "report.h"
 
 /* One word, quoted for a shell where it has to be. */
@@ -26,13 +28,6 @@ static void print_word(const char *prefix, const char *word, FILE *out)
 			fputc(*word, out);
 	}
 	fputc('\'', out);
-}
-
-static char *value_text(const json_t *value)
-{
-	if (json_is_string(value))
-		return strdup(json_string_value(value));
-	return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
 static bool seen_before(const struct comparison *comparison, size_t at, const char *key)
@@ -65,7 +60,7 @@ static void print_setting(const struct comparison *comparison, size_t first, con
 		if (strcmp(comparison->points[i].stressor, point->stressor) ||
 		    seen_before(comparison, i, key))
 			continue;
-		value = value_text(json_object_get(comparison->points[i].parameters, key));
+		value = compared_parameter(&comparison->points[i], key);
 		fprintf(word, "%s%s", i == first ? "" : ",", value ? value : "");
 		free(value);
 	}
@@ -95,28 +90,50 @@ static void print_settings(const struct comparison *comparison, FILE *out)
 		if (seen_before(comparison, i, NULL))
 			continue;
 		json_object_foreach(comparison->points[i].parameters, key, value)
-			print_setting(comparison, i, key, qualified, out);
+			if (!json_is_null(value)) /* it has no default and was not given */
+				print_setting(comparison, i, key, qualified, out);
 	}
+}
+
+/* Each of the words with the option before it. */
+static void print_words(const char *option, const json_t *words, FILE *out)
+{
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach(words, i, word)
+		if (json_is_string(word))
+			print_word(option, json_string_value(word), out);
+}
+
+/* Seconds of a plan, whose options take a year at most; 0: not known. */
+static void print_time(const char *option, double seconds, FILE *out)
+{
+	char *text = NULL;
+
+	if (seconds > 0 && seconds < 1e9)
+		text = quantity_text(QUANTITY_TIME, (uint64_t)llround(seconds * 1e9));
+	if (text)
+		fprintf(out, " --%s %s", option, text);
+	free(text);
 }
 
 static void print_plan(const json_t *plan, FILE *out)
 {
-	double duration = json_number_value(json_object_get(plan, "duration_s"));
+	double duration_s = json_number_value(json_object_get(plan, "duration_s"));
 	const char *cpus = json_string_value(json_object_get(plan, "cpu_list"));
-	const json_t *event;
-	size_t i;
 
-	if (duration > 0)
-		fprintf(out, " --duration %gs", duration);
+	if (duration_s > 0)
+		print_time("duration", duration_s, out);
 	else
 		fprintf(out, " --runs %lld",
 			(long long)json_integer_value(json_object_get(plan, "repetitions")));
+	print_time("timeout", json_number_value(json_object_get(plan, "timeout_s")), out);
 	fprintf(out, " --seed %llu%s",
 		(unsigned long long)json_integer_value(json_object_get(plan, "seed")),
 		json_is_true(json_object_get(plan, "interleave")) ? " --interleave" : "");
-	json_array_foreach(json_object_get(plan, "events"), i, event)
-		if (json_is_string(event))
-			print_word(" --event ", json_string_value(event), out);
+	print_words(" --counter ", json_object_get(plan, "counters"), out);
+	print_words(" --event ", json_object_get(plan, "events"), out);
 	if (cpus)
 		print_word(" --cpus ", cpus, out);
 }

@@ -43,20 +43,19 @@ static char *point_text(const struct comparison *comparison, size_t index, enum 
 	const struct compared_point *point = &comparison->points[index];
 	char *text = strdup(goes_without_saying(comparison, which) ? "" : point->stressor);
 	const char *key;
-	json_t *value;
+	const json_t *value;
 
 	json_object_foreach(point->parameters, key, value) {
-		char *number = NULL, *longer;
+		char *shown, *longer;
 
 		if (which != PARAMETERS_ALL &&
 		    varies(comparison, point, key) != (which == PARAMETERS_VARYING))
 			continue;
-		if (!json_is_string(value))
-			number = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-		longer = text ? format_string("%s%s%s=%s", text, *text ? " " : "", key,
-					      number ? number : json_string_value(value))
-			      : NULL;
-		free(number);
+		shown = compared_parameter(point, key);
+		longer = text && shown
+				 ? format_string("%s%s%s=%s", text, *text ? " " : "", key, shown)
+				 : NULL;
+		free(shown);
 		free(text);
 		text = longer;
 	}

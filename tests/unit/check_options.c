@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "../../lib/options.h"
+#include "../../lib/quantity.h"
 #include "../../lib/text.h"
 
 static const char *const colours[] = { "red", "green", NULL };
@@ -63,9 +64,42 @@ static const struct {
 	{ "time", "90", 90000000000ULL },
 	{ "time", "10m", 600000000000ULL },
 	{ "time", "20ms", 20000000 },
+	{ "time", "1500us", 1500000 },
+	{ "time", "1000001ns", 1000001 },
 	{ "time", "0.5s", 500000000 },
 	{ "time", "1h", 3600000000000ULL },
 };
+
+static const struct {
+	enum quantity quantity;
+	uint64_t number;
+	const char *text;
+} quantities[] = {
+	{ QUANTITY_TIME, 0, "0" },
+	{ QUANTITY_TIME, 1, "1ns" },
+	{ QUANTITY_TIME, 1500000, "1500us" },
+	{ QUANTITY_TIME, 50000000, "50ms" },
+	{ QUANTITY_TIME, 90000000000ULL, "90s" },
+	{ QUANTITY_TIME, 600000000000ULL, "10m" },
+	{ QUANTITY_TIME, 31536000000000001ULL, "31536000000000001ns" },
+	{ QUANTITY_BYTES, 1023, "1023" },
+	{ QUANTITY_BYTES, 1536, "1536" },
+	{ QUANTITY_BYTES, 3ULL << 30, "3G" },
+	{ QUANTITY_COUNT, 8000, "8k" },
+	{ QUANTITY_PLAIN, 8000, "8000" },
+};
+
+START_TEST(quantities_read_back)
+{
+	char *text = quantity_text(quantities[_i].quantity, quantities[_i].number);
+	uint64_t number = 1234;
+
+	ck_assert_str_eq(text, quantities[_i].text);
+	ck_assert(quantity_parse(quantities[_i].quantity, text, &number));
+	ck_assert_uint_eq(number, quantities[_i].number);
+	free(text);
+}
+END_TEST
 
 START_TEST(numbers_with_units)
 {
@@ -224,6 +258,8 @@ int main(void)
 	TCase *tests = tcase_create("options");
 
 	tcase_add_test(tests, defaults_are_values);
+	tcase_add_loop_test(tests, quantities_read_back, 0,
+			    sizeof(quantities) / sizeof(quantities[0]));
 	tcase_add_loop_test(tests, numbers_with_units, 0, sizeof(numbers) / sizeof(numbers[0]));
 	tcase_add_loop_test(tests, bad_values_are_refused_and_say_what_to_do, 0,
 			    sizeof(refused) / sizeof(refused[0]));

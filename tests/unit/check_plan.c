@@ -295,6 +295,31 @@ START_TEST(json_goes_round)
 }
 END_TEST
 
+/* Whoever makes the record again asks for the same, which is not what every run reads. */
+START_TEST(counters_that_were_asked_for)
+{
+	const char *const stressors[] = { "null", NULL }, *const counters[] = { "all", NULL };
+	struct plan_request request = request_for(stressors, nothing);
+	struct plan *plan, *again;
+	json_t *json, *json_again;
+
+	request.sources = counters;
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), 0);
+	json = plan_json(plan, 2, 4096);
+	ck_assert_int_eq(plan_from_json(json, quiet_log(), &again), 0);
+	json_again = plan_json(again, 2, 4096);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_again, "counters")), 1);
+	ck_assert_str_eq(
+		json_string_value(json_array_get(json_object_get(json_again, "counters"), 0)),
+		"all");
+	ck_assert(json_array_size(json_object_get(json_again, "sources")) > 1);
+	json_decref(json_again);
+	json_decref(json);
+	plan_free(again);
+	plan_free(plan);
+}
+END_TEST
+
 static const struct {
 	const char *stressor, *setting, *words;
 } refused[] = {
@@ -375,6 +400,7 @@ int main(void)
 	tcase_add_test(tests, a_mix_predicts_only_what_can_be_told_apart);
 	tcase_add_test(tests, a_mix_shares_out_the_cpus);
 	tcase_add_test(tests, json_goes_round);
+	tcase_add_test(tests, counters_that_were_asked_for);
 	tcase_add_loop_test(tests, wrong_requests_are_refused, 0,
 			    sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(tests, bad_lists_and_counters_are_refused);

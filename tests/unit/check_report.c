@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "../../lib/fs.h"
+#include "../../lib/options.h"
 #include "../../results/report.h"
+#include "../../stressors/stressor.h"
 
 static char *messages, *output;
 static size_t messages_length, output_length;
@@ -194,6 +196,102 @@ START_TEST(the_lab_s_command)
 }
 END_TEST
 
+/* A value that no default has, or the most that the row allows. */
+static json_t *odd_value(const struct option_row *row, bool small)
+{
+	uint64_t number = small ? 50000000 : 1234567891;
+
+	if (row->max && number > row->max)
+		number = row->max;
+	if (number < row->min)
+		number = row->min;
+	return json_integer((json_int_t)number);
+}
+
+static bool has_number(const struct option_row *row)
+{
+	return row->type == OPTION_UINT || row->type == OPTION_SIZE || row->type == OPTION_DURATION;
+}
+
+/* Every "--set NAME=VALUE" of the command; none needs what a shell or a plan takes apart. */
+static void set_all(struct option_values *values, const char *command)
+{
+	while ((command = strstr(command, " --set "))) {
+		const char *word = command + strlen(" --set "), *equals = strchr(word, '=');
+		char *name = strndup(word, equals - word);
+		char *value = strndup(equals + 1, strcspn(equals + 1, " \n"));
+
+		ck_assert_ptr_null(strpbrk(value, "',"));
+		ck_assert_msg(!options_set(values, "test", name, value, &logger), "%s=%s", name,
+			      value);
+		free(value);
+		free(name);
+		command = word;
+	}
+}
+
+static void check_read_back(const struct stressor *stressor, bool small)
+{
+	struct option_values *values = options_new(stressor->options);
+	struct option_values *again = options_new(stressor->options);
+	struct compared_arm arm = { .folder = "x" };
+	struct compared_point point = { .stressor = (char *)stressor->name };
+	struct comparison comparison = {
+		.arms = &arm, .arm_count = 1, .points = &point, .point_count = 1
+	};
+	json_t *odd = json_object(), *read;
+	char *command;
+
+	for (const struct option_row *row = stressor->options; row->name; row++)
+		if (has_number(row))
+			json_object_set_new(odd, row->name, odd_value(row, small));
+	ck_assert_int_eq(options_from_json(values, "test", odd, &logger), 0);
+	point.parameters = options_json(values);
+	point.units = options_units(values);
+	command = report_command(&comparison, &(struct report_runs){ 0 });
+	set_all(again, command);
+	read = options_json(again);
+	ck_assert_msg(json_equal(read, point.parameters), "%s", command);
+	free(command);
+	json_decref(read);
+	json_decref(point.units);
+	json_decref(point.parameters);
+	json_decref(odd);
+	options_free(again);
+	options_free(values);
+}
+
+/* What the report says can be given: the same parameters come of it. */
+START_TEST(the_command_reads_back)
+{
+	for (size_t i = 0; all_stressors[i]; i++) {
+		check_read_back(all_stressors[i], true);
+		check_read_back(all_stressors[i], false);
+	}
+}
+END_TEST
+
+START_TEST(the_command_s_plan)
+{
+	struct comparison *comparison = compared("baseline", "patched");
+	json_t *plan = json_pack("{s:f,s:f,s:i,s:[s,s],s:[s]}", "duration_s", 0.0015, "timeout_s",
+				 1800.0, "seed", 7, "counters", "softirqs", "all", "events",
+				 "a:b/c==1/");
+	struct loaded_run run = { .plan = plan };
+	struct report_run list[] = { { .run = &run } };
+	struct report_runs runs = { .list = list, .count = 1 };
+	char *command = report_command(comparison, &runs);
+
+	ck_assert_msg(strstr(command,
+			     " --duration 1500us --timeout 30m --seed 7 --counter softirqs "
+			     "--counter all --event a:b/c==1/"),
+		      "%s", command);
+	free(command);
+	json_decref(plan);
+	comparison_free(comparison);
+}
+END_TEST
+
 static void check_width(const char *text)
 {
 	for (; *text; text += strcspn(text, "\n") + 1)
@@ -237,6 +335,8 @@ int main(void)
 	tcase_add_test(tcase, a_report);
 	tcase_add_test(tcase, the_command);
 	tcase_add_test(tcase, the_lab_s_command);
+	tcase_add_test(tcase, the_command_reads_back);
+	tcase_add_test(tcase, the_command_s_plan);
 	tcase_add_test(tcase, any_table_is_narrow);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
