@@ -86,3 +86,18 @@ int mix_place(struct mix *mix, unsigned int count, struct log *log)
 	}
 	return 0;
 }
+
+unsigned int mix_leave_out_skipped(struct mix *mix, unsigned int count)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (mix->participants[i].outcome == OUTCOME_SKIP)
+			continue;
+		mix->points[kept] = mix->points[i];
+		mix->participants[kept] = mix->participants[i];
+		mix->participants[kept].point = &mix->points[kept];
+		kept++;
+	}
+	return kept;
+}

@@ -27,4 +27,10 @@ void mix_free(struct mix *mix);
  */
 int mix_place(struct mix *mix, unsigned int count, struct log *log);
 
+/*
+ * Moves those of the first count participants that were not skipped to the front, in
+ * their order, with their points; returns how many they are. mix_place() comes next.
+ */
+unsigned int mix_leave_out_skipped(struct mix *mix, unsigned int count);
+
 #endif

@@ -25,9 +25,10 @@ struct member {
 	pid_t *pids;
 	uint64_t *turns; /* of the neighbours, when the window began */
 	uint64_t deadline_ns;
-	bool skipped;
 	int rc;
-	char reason[512]; /* of what happened before there was shared memory */
+	/* what became of it before there was shared memory */
+	enum outcome outcome;
+	char reason[512];
 };
 
 static bool runs_in_target(const struct point *point)
@@ -47,9 +48,10 @@ static bool has_neighbours(const struct member *member)
 
 static int check_needs(struct member *member)
 {
-	member->skipped = needs_unmet("", member->participant->point, member->reason,
-				      sizeof(member->reason));
-	return member->skipped ? -ECANCELED : 0;
+	if (!needs_unmet("", member->participant->point, member->reason, sizeof(member->reason)))
+		return 0;
+	member->outcome = OUTCOME_SKIP;
+	return -ECANCELED;
 }
 
 static int prepare_environment(struct member *member)
@@ -228,20 +230,6 @@ static void measure(const struct plan *plan, struct member *members, unsigned in
 		}
 }
 
-static void perform(const struct plan *plan, struct member *members, unsigned int count)
-{
-	static int (*const before[])(
-		struct member *) = { check_needs,  prepare_environment, open_crew, start_target,
-				     start_others, open_sources,	arm,	   note_turns };
-	static int (*const after[])(struct member *) = { judge_neighbours, verify };
-
-	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
-		each(members, count, before[i]);
-	measure(plan, members, count);
-	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
-		each(members, count, after[i]);
-}
-
 /* An errno that nobody put into words yet; -ECANCELED is task_say()'s. */
 static void say_errno(struct member *member)
 {
@@ -259,6 +247,71 @@ static void say_errno(struct member *member)
 		shared_say(shared, OUTCOME_BROKEN, "set-up failed: %s", strerror(-rc));
 }
 
+static enum outcome outcome_of(const struct member *member)
+{
+	const struct shared *shared = member->crew.shared;
+
+	return shared ? atomic_load(&shared->outcome) : member->outcome;
+}
+
+/* Nothing is measured of a member that could have been: why is another one, which cannot be. */
+static void drop(struct member *member, const struct member *why)
+{
+	enum outcome outcome = outcome_of(why) == OUTCOME_INTERRUPTED ? OUTCOME_INTERRUPTED
+								      : OUTCOME_BROKEN;
+	const char *name = why->participant->point->stressor->name;
+	const char *reason = why->crew.shared ? why->crew.shared->reason : why->reason;
+
+	member->rc = -ECANCELED;
+	if (member->participant->held)
+		return;
+	member->outcome = outcome;
+	snprintf(member->reason, sizeof(member->reason),
+		 "not measured, since the mix was not complete: %s, %s: %.300s", name,
+		 outcome_name(outcome_of(why)), reason);
+	if (member->crew.shared)
+		shared_say(member->crew.shared, outcome, "%s", member->reason);
+}
+
+/* Are all ready for the window? If not, none is measured. */
+static bool are_complete(struct member *members, unsigned int count)
+{
+	const struct member *out = NULL;
+	bool again = !members->round->settled;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (!members[i].rc)
+			continue;
+		say_errno(&members[i]);
+		again &= outcome_of(&members[i]) == OUTCOME_SKIP;
+		out = out ? out : &members[i];
+	}
+	for (unsigned int i = 0; out && i < count; i++) {
+		if (members[i].rc)
+			continue;
+		members[i].participant->held = again;
+		drop(&members[i], out);
+	}
+	return !out;
+}
+
+static void perform(const struct plan *plan, struct member *members, unsigned int count)
+{
+	static int (*const before[])(
+		struct member *) = { check_needs,  prepare_environment, open_crew, start_target,
+				     start_others, open_sources,	arm,	   note_turns };
+	static int (*const after[])(struct member *) = { judge_neighbours, verify };
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		each(members, count, before[i]);
+		if (!are_complete(members, count))
+			return;
+	}
+	measure(plan, members, count);
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
+		each(members, count, after[i]);
+}
+
 /* Samples before anything is closed, then the end of all that the member started. */
 static void conclude(struct member *member, struct samples *samples)
 {
@@ -266,7 +319,7 @@ static void conclude(struct member *member, struct samples *samples)
 	struct shared *shared = member->crew.shared;
 
 	if (!shared) {
-		member->participant->outcome = member->skipped ? OUTCOME_SKIP : OUTCOME_BROKEN;
+		member->participant->outcome = member->outcome;
 		return;
 	}
 	say_errno(member);
@@ -284,6 +337,31 @@ static void conclude(struct member *member, struct samples *samples)
 	free(member->pids);
 }
 
+static void say_unwritten(const struct round *round, int rc)
+{
+	log_error(round->log, "cannot write the samples: %s", strerror(-rc));
+}
+
+int round_check(const struct round *round, struct participant *participants, unsigned int count)
+{
+	char reason[512];
+	int rc = 0;
+
+	for (unsigned int i = 0; !rc && i < count; i++) {
+		struct samples samples;
+
+		if (!needs_unmet("", participants[i].point, reason, sizeof(reason)))
+			continue;
+		participants[i].outcome = OUTCOME_SKIP;
+		samples_open(&samples, round->record, participants[i].index, round->number, false);
+		samples_write_outcome(&samples, OUTCOME_SKIP, reason, clock_ns(CLOCK_REALTIME), 0);
+		rc = samples.rc;
+	}
+	if (rc)
+		say_unwritten(round, rc);
+	return rc;
+}
+
 int round_run(const struct round *round, struct participant *participants, unsigned int count,
 	      bool *restored)
 {
@@ -298,7 +376,9 @@ int round_run(const struct round *round, struct participant *participants, unsig
 			.participant = &participants[i],
 			.environment = { round->journal, round->log, i, -1, -1 },
 			.deadline_ns = from_ns + round->plan->timeout_ns,
+			.outcome = OUTCOME_BROKEN,
 		};
+		participants[i].held = false;
 		samples_open(&samples[i], round->record, participants[i].index, round->number,
 			     count > 1);
 	}
@@ -313,13 +393,15 @@ int round_run(const struct round *round, struct participant *participants, unsig
 	for (unsigned int i = 0; !rc && i < count; i++) {
 		bool passed = participants[i].outcome == OUTCOME_PASS;
 
+		if (participants[i].held)
+			continue;
 		samples_write_outcome(&samples[i], participants[i].outcome,
 				      passed ? "" : members[i].reason, started_ns,
 				      (monotonic_ns() - from_ns) / 1e9);
 		rc = samples[i].rc;
 	}
 	if (rc)
-		log_error(round->log, "cannot write the samples: %s", strerror(-rc));
+		say_unwritten(round, rc);
 	free(members);
 	free(samples);
 	return rc;

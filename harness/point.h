@@ -18,6 +18,7 @@ struct round {
 	struct record *record;
 	struct log *log;
 	unsigned int number; /* of the repetition, from 1 */
+	bool settled;	     /* these participants ran together before: one less is another mix */
 };
 
 /* One point in a round. */
@@ -31,11 +32,22 @@ struct participant {
 	 */
 	unsigned int reserved_cpus;
 	bool without_neighbours;
-	enum outcome outcome; /* set by round_run() */
+	/* Both are set by round_run(). held: it was not measured, and nothing was written of it. */
+	enum outcome outcome;
+	bool held;
 };
 
 /*
+ * Gives the participants whose needs are unmet their outcome, OUTCOME_SKIP, and writes
+ * it. For a mix, before its CPUs are shared out. 0 or as round_run().
+ */
+int round_check(const struct round *round, struct participant *participants, unsigned int count);
+
+/*
  * Runs the participants, all windows at once, and writes their samples and outcomes.
+ * They run all or none, since values of a smaller mix are not those of this one: when
+ * some are skipped, the others are held, to be placed and run again without them; or
+ * broken, when the mix is settled or one of them is broken before the window.
  * 0, or a negative errno (said) when the record cannot be written (-ENOSPC); the
  * outcomes are set either way. *restored becomes false when the machine is not as
  * it was found (said). Stop signals must be blocked, and the calling thread be on

@@ -30,6 +30,7 @@ struct runner {
 	unsigned int cpu_count;
 	unsigned int broken_in_a_row;
 	bool *skipped; /* by point: its needs are unmet, which is said once */
+	bool settled;  /* a mix ran: from now on its members are the same */
 	uint64_t started_ns;
 };
 
@@ -113,29 +114,44 @@ static void make_point(const struct runner *runner, unsigned int index, unsigned
 	};
 }
 
+/* A skip in a settled mix is as good as broken: without that point the others are not measured. */
 static void count_outcome(struct runner *runner, const struct participant *participant)
 {
 	enum outcome outcome = participant->outcome;
+	bool skip = outcome == OUTCOME_SKIP;
 
 	runner->result->counts[outcome]++;
-	runner->broken_in_a_row = outcome == OUTCOME_BROKEN ? runner->broken_in_a_row + 1 : 0;
-	runner->skipped[participant->index] = outcome == OUTCOME_SKIP;
+	if (outcome == OUTCOME_BROKEN || (skip && runner->settled))
+		runner->broken_in_a_row++;
+	else
+		runner->broken_in_a_row = 0;
+	runner->skipped[participant->index] = skip && !runner->settled;
 }
 
-static int run_together(struct runner *runner, struct participant *participants, unsigned int count,
-			unsigned int number)
+static struct round make_round(const struct runner *runner, unsigned int number)
 {
-	struct round round = {
+	return (struct round){
 		.plan = runner->plan,
 		.journal = runner->journal,
 		.record = runner->record,
 		.log = runner->log,
 		.number = number,
+		.settled = runner->settled,
 	};
+}
+
+static int run_together(struct runner *runner, struct participant *participants, unsigned int count,
+			unsigned int number)
+{
+	struct round round = make_round(runner, number);
 	int rc = round_run(&round, participants, count, &runner->result->restored);
 
 	for (unsigned int i = 0; i < count; i++)
-		count_outcome(runner, &participants[i]);
+		runner->settled |= count > 1 && !participants[i].held &&
+				   participants[i].outcome == OUTCOME_PASS;
+	for (unsigned int i = 0; i < count; i++)
+		if (!participants[i].held)
+			count_outcome(runner, &participants[i]);
 	return rc;
 }
 
@@ -175,6 +191,37 @@ static bool must_end(const struct runner *runner)
 	return stop_requested() || !runner->result->restored || all_skipped(runner);
 }
 
+/* Before a mix runs for the first time: points whose needs are unmet are no members of it. */
+static int leave_out_unmet(struct runner *runner, struct mix *mix, unsigned int *count,
+			   unsigned int number)
+{
+	struct round round = make_round(runner, number);
+	int rc = round_check(&round, mix->participants, *count);
+
+	for (unsigned int i = 0; i < *count; i++)
+		if (mix->participants[i].outcome == OUTCOME_SKIP)
+			count_outcome(runner, &mix->participants[i]);
+	*count = mix_leave_out_skipped(mix, *count);
+	return rc;
+}
+
+/* What a set-up skips after all leaves CPUs to the others, which are placed and run again. */
+static int run_members(struct runner *runner, struct mix *mix, unsigned int count,
+		       unsigned int number)
+{
+	int rc = runner->settled ? 0 : leave_out_unmet(runner, mix, &count, number);
+	bool again = count;
+
+	while (!rc && again) {
+		rc = mix_place(mix, count, runner->log);
+		if (!rc)
+			rc = run_together(runner, mix->participants, count, number);
+		count = mix_leave_out_skipped(mix, count);
+		again = count && mix->participants[0].held;
+	}
+	return rc;
+}
+
 /*
  * All points of the plan at once, each with a control CPU (and CPUs of its own) at the
  * head of the set; the CPUs behind have the neighbours that one of them asks for.
@@ -195,9 +242,7 @@ static int run_mix(struct runner *runner, unsigned int number, unsigned int done
 		count++;
 	}
 	if (!rc)
-		rc = mix_place(mix, count, runner->log);
-	if (!rc)
-		rc = run_together(runner, mix->participants, count, number);
+		rc = run_members(runner, mix, count, number);
 	mix_free(mix);
 	return rc;
 }

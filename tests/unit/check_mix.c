@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * harness/run.c and point.c: which points of a mix run, in which repetitions, with two
+ * stressors of the test's own. Needs two CPUs.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "../../harness/mix.h"
+#include "../../harness/run.h"
+#include "../../lib/cpus.h"
+#include "quiet.h"
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
+#define REPETITIONS 3
+
+static const struct option_row no_options[] = { { .name = NULL } };
+static const struct metric_row no_metrics[] = { { .name = NULL } };
+
+/* What the second point does: 'p' it runs, 's' its set-up skips, 'b' its set-up is broken. */
+static const char *behaviour;
+
+static int run_nothing(struct task *task)
+{
+	(void)task;
+	return 0;
+}
+
+/* The seed of a repetition holds its number (make_point() in harness/run.c); the plan's is 0. */
+static int behave(struct task *task)
+{
+	unsigned int repetition = (unsigned int)task->point->seed % 10007;
+
+	switch (behaviour[repetition - 1]) {
+	case 's':
+		return task_say(task, OUTCOME_SKIP, "not today");
+	case 'b':
+		return task_say(task, OUTCOME_BROKEN, "not today");
+	default:
+		return 0;
+	}
+}
+
+static const struct stressor steady = {
+	.name = "steady",
+	.options = no_options,
+	.metrics = no_metrics,
+	.primary = "time_ms",
+	.neighbours = point_never,
+	.setup = run_nothing,
+	.run = run_nothing,
+};
+
+static const struct need unmet_needs[] = {
+	{ .kind = NEED_FILE, .path = "/no/such/file", .words = "a file" },
+	{ .kind = NEED_END },
+};
+
+/* Not const: the needs are the case's. */
+static struct stressor fickle = {
+	.name = "fickle",
+	.options = no_options,
+	.metrics = no_metrics,
+	.primary = "time_ms",
+	.neighbours = point_never,
+	.setup = behave,
+	.run = run_nothing,
+};
+
+/* ---- a counter of the whole machine ---- */
+
+static int open_count(const struct source_setup *setup, struct log *log, void **state)
+{
+	(void)setup;
+	(void)log;
+	*state = NULL;
+	return 0;
+}
+
+static int touch_count(void *state)
+{
+	(void)state;
+	return 0;
+}
+
+static void read_count(void *state, struct sample_sink *sink)
+{
+	struct value value = { .value = 1, .status = VALUE_OK };
+
+	(void)state;
+	sink->add(sink, "count", "", &value, NULL, 0);
+}
+
+static void close_count(void *state)
+{
+	(void)state;
+}
+
+static const struct source_metric count_metrics[] = {
+	{ "count", "", "less", "counts" },
+	{ NULL },
+};
+
+static const struct source count_source = {
+	.name = "count",
+	.metrics = count_metrics,
+	.open = open_count,
+	.start = touch_count,
+	.stop = touch_count,
+	.read = read_count,
+	.close = close_count,
+};
+
+/* ---- a run, and its record in a few words ---- */
+
+static void describe(const json_t *line, char *text, size_t size)
+{
+	const json_t *data = json_object_get(line, "data");
+	const char *outcome = json_string_value(json_object_get(data, "outcome"));
+	const char *metric = json_string_value(json_object_get(data, "metric"));
+	int point = (int)json_integer_value(json_object_get(data, "point"));
+	size_t used = strlen(text);
+
+	if (outcome)
+		snprintf(text + used, size - used, "%d %s, ", point, outcome);
+	else if (metric && !strcmp(metric, "count"))
+		snprintf(text + used, size - used, "%d %s, ", point,
+			 json_string_value(json_object_get(data, "status")));
+}
+
+static void run_both(char *text, size_t size)
+{
+	const struct source *sources[] = { &count_source, NULL };
+	struct plan_point points[] = { { &steady, options_new(no_options) },
+				       { &fickle, options_new(no_options) } };
+	struct plan plan = {
+		.points = points,
+		.point_count = 2,
+		.repetitions = REPETITIONS,
+		.timeout_ns = 60ULL * 1000000000,
+		.interleave = true,
+		.sources = sources,
+	};
+	FILE *stream = tmpfile();
+	struct run_result result;
+	json_t *machine = json_pack("{s:{}}", "cpus"), *line;
+	struct record *record;
+
+	ck_assert_int_eq(record_stream(fileno(stream), &record), 0);
+	ck_assert_int_eq(run_plan(&plan, machine, record, quiet_log(), &result), 0);
+	ck_assert(result.restored);
+	record_close(record);
+	rewind(stream);
+	*text = '\0';
+	while ((line = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL))) {
+		describe(line, text, size);
+		json_decref(line);
+	}
+	fclose(stream);
+	json_decref(machine);
+	for (int i = 0; i < 2; i++)
+		options_free(points[i].parameters);
+}
+
+static bool have_two_cpus(void)
+{
+	hwloc_bitmap_t usable;
+	int count;
+
+	if (cpus_usable(&usable))
+		return false;
+	count = hwloc_bitmap_weight(usable);
+	hwloc_bitmap_free(usable);
+	return count > 1;
+}
+
+static const struct {
+	bool unmet;
+	const char *behaviour, *record;
+} mixes[] = {
+	{ false, "ppp",
+	  "0 shared, 1 shared, 0 pass, 1 pass, 0 shared, 1 shared, 0 pass, 1 pass, "
+	  "0 shared, 1 shared, 0 pass, 1 pass, " },
+	/* one that never runs is no member, and what is left is no mix */
+	{ true, "ppp", "1 skip, 0 ok, 0 pass, 0 ok, 0 pass, 0 ok, 0 pass, " },
+	{ false, "sss", "1 skip, 0 ok, 0 pass, 0 ok, 0 pass, 0 ok, 0 pass, " },
+	/* one that ran before is missing: that repetition gives no numbers */
+	{ false, "psp",
+	  "0 shared, 1 shared, 0 pass, 1 pass, 0 broken, 1 skip, "
+	  "0 shared, 1 shared, 0 pass, 1 pass, " },
+	{ false, "bpp",
+	  "0 broken, 1 broken, 0 shared, 1 shared, 0 pass, 1 pass, "
+	  "0 shared, 1 shared, 0 pass, 1 pass, " },
+};
+
+START_TEST(the_same_points_run_in_all_repetitions)
+{
+	char text[1024];
+
+	if (!have_two_cpus())
+		return;
+	fickle.needs = mixes[_i].unmet ? unmet_needs : NULL;
+	behaviour = mixes[_i].behaviour;
+	run_both(text, sizeof(text));
+	ck_assert_str_eq(text, mixes[_i].record);
+}
+END_TEST
+
+/* Who is skipped leaves its CPUs to the others, and the neighbours if it had them. */
+START_TEST(a_skipped_point_reserves_no_cpu)
+{
+	const unsigned int cpus[] = { 0, 1, 2, 5, 6, 7, 8, 9 };
+	const char *const names[] = { "pageout", "stale-read", "null" };
+	struct option_values *parameters[3];
+	struct mix *mix;
+
+	ck_assert_int_eq(mix_new(3, cpus, 8, &mix), 0);
+	for (int i = 0; i < 3; i++) {
+		const struct stressor *stressor = stressor_find(names[i]);
+
+		parameters[i] = options_new(stressor->options);
+		mix->points[i] = (struct point){ .stressor = stressor,
+						 .parameters = parameters[i],
+						 .cpu_count = 8 };
+		mix->participants[i] = (struct participant){ .point = &mix->points[i], .index = i };
+	}
+	ck_assert_int_eq(mix_place(mix, 3, quiet_log()), 0);
+	mix->participants[0].outcome = OUTCOME_SKIP;
+	ck_assert_uint_eq(mix_leave_out_skipped(mix, 3), 2);
+	ck_assert_int_eq(mix_place(mix, 2, quiet_log()), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_str_eq(mix->participants[i].point->stressor->name, names[i + 1]);
+		ck_assert_uint_eq(mix->participants[i].index, i + 1);
+		ck_assert_uint_eq(mix->participants[i].reserved_cpus, 6);
+		/* stale-read wants none */
+		ck_assert(mix->participants[i].without_neighbours == (i == 0));
+	}
+	ck_assert_uint_eq(mix->points[0].cpus[0], 0);
+	ck_assert_uint_eq(mix->points[1].cpus[0], 7);
+	for (int i = 0; i < 3; i++)
+		options_free(parameters[i]);
+	mix_free(mix);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("mix");
+
+	tcase_add_loop_test(tests, the_same_points_run_in_all_repetitions, 0, COUNT(mixes));
+	tcase_add_test(tests, a_skipped_point_reserves_no_cpu);
+	return run_suite("mix", tests);
+}
