@@ -108,9 +108,10 @@ struct compared_value {
 
 struct compared_metric {
 	char *name, *unit;
-	char *better;		       /* "less", "more", "same"; NULL when no plan says */
-	double predicted;	       /* NAN: cannot be known */
-	bool primary;		       /* shown without --all; see compare_drop_unsupported() */
+	char *better;	  /* "less", "more", "same"; NULL when no plan says */
+	double predicted; /* NAN: cannot be known */
+	bool primary;	  /* shown without --all; see compare_drop_unsupported() */
+	bool shared; /* by all points that ran at once (--interleave): none's own, on some arm */
 	struct compared_value *values; /* one an arm */
 };
 
@@ -118,6 +119,7 @@ struct compared_metric {
 struct compared_outcomes {
 	unsigned int counts[OUTCOME_COUNT];
 	char *reasons[OUTCOME_COUNT]; /* the first one given; NULL: none */
+	unsigned int shared;	      /* boots in which the point had values that others share */
 };
 
 struct compared_point {
@@ -220,6 +222,15 @@ const char *comparison_unit(const struct comparison *comparison);
 /* What was made: "6 boots of 5 runs", "6 runs of 3 repetitions", "3 boots (1 failed) of 2 to 5
  * runs". A fresh string; NULL: no memory. */
 char *compared_arm_text(const struct comparison *comparison, const struct compared_arm *arm);
+/* Was the point one of several that ran at once on this arm, as its values tell? */
+bool compared_shares(const struct compared_point *point, size_t arm);
+
+/* The metric's name with what must be said of it: "time_ms (emulated)", "remote_ipis (shared)". A
+ * verdict on a shared one is on the whole mix. Caller frees; NULL: no memory. */
+char *compared_label(const struct comparison *comparison, const struct compared_metric *metric);
+
+/* Notes in the table what "(shared)" means, and which points those were; none without a mix. */
+void comparison_note_mixes(struct table *table, const struct comparison *comparison);
 
 /* A new table of it; without all only the primary metrics. NULL: no memory. */
 struct table *comparison_table(const struct comparison *comparison, bool all);
@@ -227,7 +238,7 @@ struct table *comparison_table(const struct comparison *comparison, bool all);
 /*
  * {"schema":"shootdown-comparison","version":1,"arms":[NAME..],
  *  "points":[{"stressor","stressor_version","parameters","machine","outcomes":[{"arm","pass",..,"reasons"}],
- *    "metrics":[{"name","unit","better","predicted","primary",
+ *    "metrics":[{"name","unit","better","predicted","primary","shared",
  *      "arms":[{"arm","n","status","mean","median","stddev","samples","change"[,"reason"],
  *        "boots":[{"boot":K|null,"value","n","outlier","strange"}],
  *        "by_boot":{"n","mean","median","stddev"},
@@ -236,7 +247,9 @@ struct table *comparison_table(const struct comparison *comparison, bool all);
  *        "drift":{"boots":{"tau","p"},"repetitions":{"tau","p"}}}]}]}],
  *  "kernels":[{"arm","folder","release","version","boots","failed_boots","repetitions","notes"}],
  *  "seeds":[..],"notes":[..],"alpha","paired","allowed":[..],"noise_floor":TEXT|null,
- *  "verdicts_off":TEXT|null}
+ *  "verdicts_off":TEXT|null,"mixes":[{"arm","points":[INDEX..]}]}
+ * mixes: which points ran at once; they all have the values of metrics that are shared, and a
+ * verdict on those is on the mix. Empty: no value is shared.
  * n, mean, median and stddev describe the samples; verdicts rest on boots. What is not known is
  * null. A new reference; NULL: no memory.
  */

@@ -255,6 +255,7 @@ static int add_sample(struct gathering *gathering, const struct run_sample *samp
 	struct compared_point *point =
 		&gathering->comparison->points[gathering->map[sample->point]];
 	size_t slot = sample->point * run->metric_count + sample->metric;
+	struct compared_metric *metric;
 	struct compared_value *value;
 	int ret = 0;
 
@@ -263,7 +264,9 @@ static int add_sample(struct gathering *gathering, const struct run_sample *samp
 				&gathering->metrics[slot]);
 	if (ret)
 		return ret;
-	value = &point->metrics[gathering->metrics[slot] - 1].values[gathering->arm];
+	metric = &point->metrics[gathering->metrics[slot] - 1];
+	metric->shared |= sample->status == VALUE_SHARED;
+	value = &metric->values[gathering->arm];
 	ret = add_status(value, sample->status, run->texts[sample->reason]);
 	if (!ret && !isnan(sample->value))
 		ret = add_value(value, run, &gathering->room[slot], sample->value);
@@ -299,6 +302,26 @@ static int gather_outcomes(struct gathering *gathering)
 	return ret;
 }
 
+/* Also repetitions that did not pass were part of the mix. */
+static int count_shared(struct gathering *gathering)
+{
+	const struct loaded_run *run = gathering->run;
+	bool *shared = calloc(run->point_count + 1, sizeof(*shared));
+
+	if (!shared)
+		return -ENOMEM;
+	for (size_t i = 0; i < run->sample_count; i++)
+		shared[run->samples[i].point] |= run->samples[i].status == VALUE_SHARED;
+	for (size_t i = 0; i < run->point_count; i++) {
+		uint32_t at = gathering->map[i];
+
+		if (shared[i] && at != UINT32_MAX)
+			gathering->comparison->points[at].outcomes[gathering->arm].shared++;
+	}
+	free(shared);
+	return 0;
+}
+
 int compare_gather(struct comparison *comparison, size_t arm, const struct loaded_run *run,
 		   const uint32_t *map, struct log *log)
 {
@@ -315,6 +338,8 @@ int compare_gather(struct comparison *comparison, size_t arm, const struct loade
 	};
 	int ret = gathering.metrics && gathering.room ? gather_outcomes(&gathering) : -ENOMEM;
 
+	if (!ret)
+		ret = count_shared(&gathering);
 	for (size_t i = 0; !ret && i < run->sample_count; i++)
 		if (map[run->samples[i].point] != UINT32_MAX &&
 		    passed(&gathering, &run->samples[i]))

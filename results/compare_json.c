@@ -117,9 +117,10 @@ static json_t *metric_json(const struct comparison *comparison,
 
 	for (size_t i = 0; i < comparison->arm_count; i++)
 		append(&values, value_json(&metric->values[i], comparison->arms[i].name));
-	return json_pack("{s:s, s:s, s:s?, s:o, s:b, s:o}", "name", metric->name, "unit",
+	return json_pack("{s:s, s:s, s:s?, s:o, s:b, s:b, s:o}", "name", metric->name, "unit",
 			 metric->unit, "better", metric->better, "predicted",
-			 number(metric->predicted), "primary", metric->primary, "arms", values);
+			 number(metric->predicted), "primary", metric->primary, "shared",
+			 metric->shared, "arms", values);
 }
 
 static json_t *outcomes_json(const struct compared_outcomes *outcomes, const char *arm)
@@ -167,6 +168,25 @@ static json_t *kernel_json(const struct compared_arm *arm)
 			 "notes", texts(arm->notes, arm->note_count));
 }
 
+static json_t *mixes_json(const struct comparison *comparison)
+{
+	json_t *mixes = json_array();
+
+	for (size_t i = 0; i < comparison->arm_count; i++) {
+		json_t *points = json_array();
+
+		for (size_t j = 0; j < comparison->point_count; j++)
+			if (compared_shares(&comparison->points[j], i))
+				append(&points, json_integer((json_int_t)j));
+		if (!points || json_array_size(points))
+			append(&mixes, json_pack("{s:s, s:o}", "arm", comparison->arms[i].name,
+						 "points", points));
+		else
+			json_decref(points);
+	}
+	return mixes;
+}
+
 json_t *comparison_json(const struct comparison *comparison)
 {
 	json_t *arms = json_array(), *points = json_array(), *kernels = json_array();
@@ -180,14 +200,15 @@ json_t *comparison_json(const struct comparison *comparison)
 		append(&points, point_json(comparison, &comparison->points[i]));
 	for (size_t i = 0; i < comparison->seed_count; i++)
 		append(&seeds, json_integer((json_int_t)comparison->seeds[i]));
-	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:s?, s:o}", "schema",
-			 "shootdown-comparison", "version", COMPARISON_VERSION, "arms", arms,
-			 "points", points, "kernels", kernels, "seeds", seeds, "notes",
+	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:s?, s:o, s:o}",
+			 "schema", "shootdown-comparison", "version", COMPARISON_VERSION, "arms",
+			 arms, "points", points, "kernels", kernels, "seeds", seeds, "notes",
 			 texts(comparison->notes, comparison->note_count), "alpha", COMPARED_ALPHA,
 			 "paired", comparison->paired, "allowed",
 			 texts(comparison->allowed, comparison->allowed_count), "noise_floor",
 			 comparison->noise_source, "verdicts_off",
 			 FEATURE_RMATH
 				 ? json_null()
-				 : json_string("this build has no libRmath (package r-mathlib)"));
+				 : json_string("this build has no libRmath (package r-mathlib)"),
+			 "mixes", mixes_json(comparison));
 }

@@ -84,7 +84,8 @@ static void add_reasons(struct table *table, const struct comparison *comparison
 		     compare_is_shown(point, metric, all) && j < comparison->arm_count; j++) {
 			const struct compared_value *value = &metric->values[j];
 
-			if (value->status > VALUE_OK)
+			/* comparison_note_mixes() explains what is shared */
+			if (value->status > VALUE_OK && value->status != VALUE_SHARED)
 				table_note(table, "%s, %s: %s%s%s", comparison->arms[j].name,
 					   metric->name,
 					   value_status_name((enum value_status)value->status),
@@ -219,6 +220,7 @@ static void add_lacks(struct table *table, const struct comparison *comparison, 
 void compare_add_notes(struct table *table, const struct comparison *comparison, bool all)
 {
 	add_totals(table, comparison);
+	comparison_note_mixes(table, comparison);
 	add_lacks(table, comparison, all);
 	for (size_t i = 0; i < comparison->point_count; i++) {
 		add_failures(table, comparison, &comparison->points[i]);

@@ -27,6 +27,9 @@ int compare_judge(struct comparison *comparison);
 int compare_apply_noise(struct comparison *comparison, const struct comparison *noise,
 			const char *source, struct log *log);
 
+/* compare_mix.c: did the arm's boots and the baseline's run the same points at once, or none? */
+bool compare_ran_same_mix(const struct comparison *comparison, size_t arm);
+
 /* compare_notes.c: what a reader must know besides the cells. */
 void compare_add_notes(struct table *table, const struct comparison *comparison, bool all);
 /* compare_table.c: those of the point's parameters that all points of its stressor share, or the

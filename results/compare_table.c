@@ -204,7 +204,7 @@ static void add_interval(struct table *table, const struct comparison *compariso
 		table_take(table, format_changes(interval->low - 1, interval->high - 1));
 }
 
-static void add_verdict(struct table *table, const struct compared_value *value)
+static void add_verdict(struct table *table, const struct compared_metric *metric, size_t arm)
 {
 	static const char *const words[] = {
 		[COMPARED_NONE] = "-",
@@ -217,14 +217,15 @@ static void add_verdict(struct table *table, const struct compared_value *value)
 		[COMPARED_BETTER] = "better",
 		[COMPARED_WORSE] = "worse",
 	};
-	const struct compared_test *test = &value->test;
+	const struct compared_test *test = &metric->values[arm].test;
+	const char *whose = metric->shared && compared_differs(test->verdict) ? "mix " : "";
 
 	if (test->basis == BASIS_MANN_WHITNEY || test->basis == BASIS_SIGNED_RANK)
-		table_cell(table, "%s, p %.2g", words[test->verdict], test->p_holm);
+		table_cell(table, "%s%s, p %.2g", whose, words[test->verdict], test->p_holm);
 	else if (test->basis == BASIS_COUNT && compared_differs(test->verdict))
-		table_cell(table, "%s, count", words[test->verdict]);
+		table_cell(table, "%s%s, count", whose, words[test->verdict]);
 	else
-		table_cell(table, "%s", words[test->verdict]);
+		table_cell(table, "%s%s", whose, words[test->verdict]);
 }
 
 /* How the intervals were made: all in one way, or in both. */
@@ -258,9 +259,7 @@ static void add_metric(struct table *table, const struct comparison *comparison,
 {
 	bool intervals = has_intervals(comparison);
 
-	table_cell(table, "%s%s", metric->name,
-		   comparison->emulated_time && unit_depends_on_time(metric->unit) ? " (emulated)"
-										   : "");
+	table_take(table, compared_label(comparison, metric));
 	if (predictions)
 		table_take(table, format_value(metric->predicted, metric->unit));
 	for (size_t i = 0; i < comparison->arm_count; i++) {
@@ -274,7 +273,7 @@ static void add_metric(struct table *table, const struct comparison *comparison,
 			add_change(table, &metric->values[i]);
 		if (intervals)
 			add_interval(table, comparison, &metric->values[i]);
-		add_verdict(table, &metric->values[i]);
+		add_verdict(table, metric, i);
 	}
 }
 

@@ -262,13 +262,6 @@ static bool has_intervals(const struct comparison *comparison, const struct comp
 	return false;
 }
 
-static char *metric_label(const struct comparison *comparison, const struct compared_metric *metric)
-{
-	bool emulated = comparison->emulated_time && unit_depends_on_time(metric->unit);
-
-	return format_string("%s%s", metric->name, emulated ? " (emulated)" : "");
-}
-
 static int add_distribution(const struct comparison *comparison, const struct report_runs *runs,
 			    const struct gathered *gathered, const struct compared_metric *metric,
 			    const char *label, struct plot_list *plots)
@@ -357,7 +350,7 @@ static int add_order(const struct comparison *comparison, const struct report_ru
 static int add_metric(const struct comparison *comparison, const struct report_runs *runs,
 		      size_t point, const struct compared_metric *metric, struct plot_list *plots)
 {
-	char *label = metric_label(comparison, metric);
+	char *label = compared_label(comparison, metric);
 	struct gathered gathered;
 	int ret = gather(comparison, runs, point, metric, &gathered);
 

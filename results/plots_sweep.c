@@ -209,7 +209,6 @@ static int add_plot(const struct sweep *sweep, const struct compared_metric *met
 		    struct plot_list *plots)
 {
 	const struct comparison *comparison = sweep->comparison;
-	bool emulated = comparison->emulated_time && unit_depends_on_time(metric->unit);
 	struct range y = { INFINITY, -INFINITY };
 	enum plot_scale x_scale = parameter_of(sweep, 0) > 0 ? SCALE_LOG : SCALE_LINEAR, y_scale;
 	struct plot *plot;
@@ -222,7 +221,7 @@ static int add_plot(const struct sweep *sweep, const struct compared_metric *met
 	if (y.low > y.high)
 		return 0;
 	plot = plot_new(plots);
-	label = format_string("%s%s", metric->name, emulated ? " (emulated)" : "");
+	label = compared_label(comparison, metric);
 	ret = plot && label ? 0 : -ENOMEM;
 	if (ret)
 		goto free_label;

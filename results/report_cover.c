@@ -137,8 +137,9 @@ char *cover_metric(const struct letter *letter, const struct compared_metric *me
 	if (has_unit && length > unit + 1 && metric->name[length - unit - 1] == '_' &&
 	    !strcmp(metric->name + length - unit, metric->unit))
 		length -= unit + 1;
-	text = format_string("%s%.*s%s%s", emulated ? "emulated " : "", (int)length, metric->name,
-			     has_unit ? ", " : "", has_unit ? metric->unit : "");
+	text = format_string("%s%.*s%s%s%s", emulated ? "emulated " : "", (int)length, metric->name,
+			     has_unit ? ", " : "", has_unit ? metric->unit : "",
+			     metric->shared ? " (shared)" : "");
 	for (at = text; at && (at = strchr(at, '_'));)
 		*at = ' ';
 	at = text ? strstr(text, "ipis") : NULL;
@@ -195,25 +196,6 @@ bool cover_shows(const struct letter *letter, const struct compared_point *point
 	return letter->all || metric->primary || !point->metrics[0].primary;
 }
 
-bool cover_is_shared(const struct letter *letter, const struct compared_metric *metric)
-{
-	for (size_t i = 0; i < letter->comparison->arm_count; i++)
-		if (metric->values[i].status == VALUE_SHARED)
-			return true;
-	return false;
-}
-
-static void add_metric_name(struct letter *letter, const struct compared_metric *metric)
-{
-	char *name = cover_metric(letter, metric);
-
-	table_take(letter->table,
-		   name ? format_string("%s%s", name,
-					cover_is_shared(letter, metric) ? " (shared)" : "")
-			: NULL);
-	free(name);
-}
-
 /* Two arms stand side by side; of more each has a row, so that the table stays narrow. */
 static void add_metric(struct letter *letter, const char *label,
 		       const struct compared_metric *metric)
@@ -228,7 +210,7 @@ static void add_metric(struct letter *letter, const char *label,
 		if (rows && arm)
 			table_cell(table, "%s", "");
 		else
-			add_metric_name(letter, metric);
+			table_take(table, cover_metric(letter, metric));
 		if (rows)
 			table_cell(table, "%s", comparison->arms[arm].name);
 		else if (arm)

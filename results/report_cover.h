@@ -19,8 +19,6 @@ bool cover_shows(const struct letter *letter, const struct compared_point *point
 /* remote_ipis -> "remote IPIs", time_ms -> "time, ms": as published tables name them. NULL: no
  * memory. */
 char *cover_metric(const struct letter *letter, const struct compared_metric *metric);
-/* Is some arm's value that of all points that ran at once? */
-bool cover_is_shared(const struct letter *letter, const struct compared_metric *metric);
 /*
  * The factor of the change in the row: where a verdict is given, that which it rests on;
  * else nothing rests on it, and it is that of the two values that are shown, so that it

@@ -198,16 +198,6 @@ static bool changes_need_words(const struct letter *letter)
 	return differ;
 }
 
-static bool has_shared_rows(const struct letter *letter)
-{
-	struct place at = { letter, 0, 0, 0 };
-
-	while (next_place(&at))
-		if (cover_is_shared(letter, metric_at(&at)))
-			return true;
-	return false;
-}
-
 /* How sure the changes are that are called one. */
 static void note_intervals(struct letter *letter)
 {
@@ -264,9 +254,7 @@ void cover_add_notes(struct letter *letter)
 			"A change without a mark is the median of the ratios of all %ss, not the "
 			"ratio of the values.",
 			unit);
-	if (has_shared_rows(letter))
-		table_note(letter->table,
-			   "shared: of all tests together, which ran at once (--interleave)");
+	comparison_note_mixes(letter->table, comparison);
 	for (size_t i = 0; i < MARK_COUNT; i++)
 		note_mark(letter, i);
 	note_intervals(letter);

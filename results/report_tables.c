@@ -72,8 +72,9 @@ char *report_point_common(const struct comparison *comparison, size_t point)
 	return point_text(comparison, point, PARAMETERS_COMMON);
 }
 
-static char *verdict_text(const struct compared_test *test)
+static char *verdict_text(const struct compared_metric *metric, size_t arm)
 {
+	const struct compared_test *test = &metric->values[arm].test;
 	static const char *const words[] = {
 		[COMPARED_NONE] = "-",
 		[COMPARED_OFF] = "not tested: built without libRmath",
@@ -86,7 +87,9 @@ static char *verdict_text(const struct compared_test *test)
 		[COMPARED_WORSE] = "worse",
 	};
 
-	return strdup(words[test->verdict]);
+	return format_string("%s%s",
+			     metric->shared && compared_differs(test->verdict) ? "mix " : "",
+			     words[test->verdict]);
 }
 
 static enum report_tone tone_of(enum compared_verdict verdict)
@@ -128,12 +131,11 @@ static void verdict_row(struct table *table, const struct comparison *comparison
 			const struct compared_metric *metric, size_t arm)
 {
 	const struct compared_value *value = &metric->values[arm], *base = &metric->values[0];
-	bool emulated = comparison->emulated_time && unit_depends_on_time(metric->unit);
 
-	table_cell(table, "%s%s", metric->name, emulated ? " (emulated)" : "");
+	table_take(table, compared_label(comparison, metric));
 	if (comparison->arm_count > 2)
 		table_cell(table, "%s", comparison->arms[arm].name);
-	table_take(table, verdict_text(&value->test));
+	table_take(table, verdict_text(metric, arm));
 	table_take(table, format_change(value->change));
 	table_take(table, interval_text(&value->test.interval));
 	table_take(table, format_value(base->by_boot.median, metric->unit));
@@ -197,6 +199,7 @@ struct table *report_verdicts(const struct comparison *comparison, enum report_t
 	}
 	table_note(table, "Medians are of boots (each boot is the median of its repetitions); p is "
 			  "corrected over the metrics of a point (Holm).");
+	comparison_note_mixes(table, comparison);
 	return table_finish(table);
 }
 
