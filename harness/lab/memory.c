@@ -524,31 +524,37 @@ bool lab_memory_has_gap(const struct lab_memory *memory)
 	return memory->node_count && is_empty(&memory->nodes[memory->node_count - 1]);
 }
 
+/* Peak need of one point on CPUs 0 .. cpu_count - 1. */
+static uint64_t point_bytes(const struct plan_point *point, const unsigned int *cpus,
+			    unsigned int cpu_count)
+{
+	struct point sized = { .stressor = point->stressor,
+			       .parameters = point->parameters,
+			       .cpus = cpus,
+			       .cpu_count = cpu_count,
+			       .page_bytes = GUEST_PAGE_BYTES };
+
+	return point->stressor->memory_bytes ? point->stressor->memory_bytes(&sized) : 0;
+}
+
 uint64_t lab_memory_for(const struct plan *plan, unsigned int cpu_count,
 			const struct lab_memory *memory)
 {
 	unsigned int nodes = memory->node_count ? memory->node_count : 1;
-	uint64_t most = 0, total;
+	uint64_t most = 0, sum = 0, need, total;
 	unsigned int *cpus = calloc(cpu_count, sizeof(*cpus));
 
 	for (unsigned int i = 0; cpus && i < cpu_count; i++)
 		cpus[i] = i;
 	for (unsigned int i = 0; cpus && i < plan->point_count; i++) {
-		const struct plan_point *point = &plan->points[i];
-		struct point sized = { .stressor = point->stressor,
-				       .parameters = point->parameters,
-				       .cpus = cpus,
-				       .cpu_count = cpu_count,
-				       .page_bytes = GUEST_PAGE_BYTES };
-		uint64_t need = point->stressor->memory_bytes
-					? point->stressor->memory_bytes(&sized)
-					: 0;
-
+		need = point_bytes(&plan->points[i], cpus, cpu_count);
 		most = need > most ? need : most;
+		sum += need;
 	}
 	free(cpus);
+	need = plan->interleave ? sum : most;
 	/* a reclaim needs free pages to work with; the kernel keeps 1/64 of all in page structures
 	 */
-	total = guest_base_memory_bytes(cpu_count) + (most + most / 8) * nodes;
+	total = guest_base_memory_bytes(cpu_count) + (need + need / 8) * nodes;
 	return (total + (64ULL << 20) - 1) >> 26 << 26;
 }

@@ -79,7 +79,10 @@ char *lab_memory_text(const struct lab_memory *memory, int *err);
 /* Is the last node one that is never online? */
 bool lab_memory_has_gap(const struct lab_memory *memory);
 
-/* What a guest needs for the plan: the most that any point does, on each node, on top of its own.
+/*
+ * What a guest needs for the plan, on top of its own: the most that any point does or,
+ * of points that run at once, what all do together. On each node, since every point may
+ * have all of its pages on one, and those of a mix on the same.
  */
 uint64_t lab_memory_for(const struct plan *plan, unsigned int cpus,
 			const struct lab_memory *memory);

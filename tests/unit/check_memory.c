@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "../../harness/lab/guest.h"
+#include "../../harness/plan.h"
 #include "quiet.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
@@ -238,6 +239,40 @@ START_TEST(sixteen_nodes)
 }
 END_TEST
 
+static const char *const mixed[] = { "pageout", "move-pages", "migrate-active", NULL };
+
+/* Of the whole guest, in MiB, with 8 CPUs. */
+static uint64_t guest_mib(const char *const *stressors, bool interleave, unsigned int nodes)
+{
+	struct plan_request request = { .stressors = stressors,
+					.repetitions = 1,
+					.timeout_ns = 1000000000,
+					.interleave = interleave };
+	struct lab_memory memory = { .node_count = nodes };
+	struct plan *plan;
+	uint64_t bytes;
+
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), 0);
+	bytes = lab_memory_for(plan, 8, &memory);
+	plan_free(plan);
+	return bytes / MIB;
+}
+
+/*
+ * pageout: 81,920 pages twice, and 8,192: 672 MiB. move-pages: 331,600 and 8,192 pages and
+ * 20 bytes each: 1,333.6. migrate-active: 656,940 and 8,192: 2,598.2. A guest has 416 of its
+ * own; 1/8 more; multiples of 64.
+ */
+START_TEST(what_runs_at_once_needs_memory_at_once)
+{
+	ck_assert_uint_eq(guest_mib(mixed, false, 0), 3392);
+	ck_assert_uint_eq(guest_mib(mixed, false, 2), 6272);
+	ck_assert_uint_eq(guest_mib(mixed, true, 0), 5632);
+	/* all 4,604 MiB may be on one node: split evenly, a node has 5,408 */
+	ck_assert_uint_eq(guest_mib(mixed, true, 2), 10816);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("memory");
@@ -247,5 +282,6 @@ int main(void)
 	tcase_add_test(tests, too_little_for_so_many_nodes);
 	tcase_add_loop_test(tests, arguments_for_the_emulator, 0, COUNT(arguments));
 	tcase_add_test(tests, sixteen_nodes);
+	tcase_add_test(tests, what_runs_at_once_needs_memory_at_once);
 	return run_suite("memory", tests);
 }
