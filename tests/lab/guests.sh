@@ -13,6 +13,20 @@ expect "its exit code comes back" 2 "did you mean" "$sd" lab boot "$kernel" --cp
 expect "every counter in a guest, with debugfs" 0 "1 pass" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g8" -- \
 	shootdown run null --runs 1 --set pages=64 --counter all
 expect "the check command in a guest" 0 "memory.reclaim" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g3"
+
+# mixed loads: what is skipped leaves its CPU to a neighbour, in every repetition (512 pages, 3 other CPUs)
+ipis() { jq -c "[.points[] | .metrics[] | select(.name == \"remote_ipis\") | $1]" "$2"; }
+"$sd" lab boot "$kernel" --cpus 4 --numa 2 --memory 1G --out "$work/g9" -- \
+	shootdown run pageout demote --interleave --runs 3 --set pages=512 --json > one.json 2> one.log
+check "a mix without the point that is skipped: all neighbours are there" test \
+	"$(ipis '.arms[0].samples[] | . >= 1530 and . <= 1600' one.json)" = "[true,true,true]"
+check "and the counts are the point's own" test "$(ipis '.shared' one.json) $(jq -c .mixes one.json)" = "[false,false] []"
+"$sd" lab boot "$kernel" --cpus 4 --numa 2 --memory 1G --out "$work/g10" -- \
+	shootdown run pageout move-pages --interleave --runs 2 --set pages=512 --json > two.json 2> two.log
+check "two points of a mix pass" test "$(jq -c '[.points[].outcomes[0].pass]' two.json)" = "[2,2]"
+check "and have their counts in common" test \
+	"$(ipis '.shared' two.json) $(jq -c '[.mixes[].points]' two.json)" = "[true,true] [[0,1]]"
+
 busybox=$(command -v busybox)
 if [ -n "$busybox" ]; then
 	expect "a panic is named" 1 "panic" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g4" --add "$busybox" -- \
