@@ -292,7 +292,7 @@ START_TEST(a_mixed_load)
 	ck_contains(output, "Test: null pages=64, interleaved with the others\n");
 	ck_contains(output, "Test: pageout, interleaved with the others\n");
 	ck_contains(output, "time, ms (shared) ");
-	ck_contains(output, "shared: of all tests together, which ran at once");
+	ck_contains(output, "(shared): of all points that ran at once");
 }
 END_TEST
 
