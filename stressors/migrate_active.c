@@ -18,10 +18,19 @@
  * none and all of the accessors sleep then: N-1 at most, N-1-T at least. The prediction
  * takes the middle, N-1-T/2, which for two threads is the published N-2. The fewer
  * pages there are, the sooner an accessor meets one in flight: 8,150 pages in an
- * emulated guest are in the middle, and 656,940 are at N-1. From 20 CPUs on, with two
+ * emulated guest are near the middle, and 30,000 or 656,940 near N-1. From 20 CPUs on, with two
  * accessors, the whole range is within 6% of the middle.
  *
  * That wait is also the stall which the accessors record.
+ *
+ * What shows that no update was lost: each accessor has a word of its own in every page,
+ * and to which page its n-th update goes follows from n alone (next_step()). So how many
+ * updates it made tells how many each of its words got; with these taken back, the pages
+ * must hold what they held at first. An update through a TLB entry that should have been
+ * flushed goes to the page's old frame, and is missing. Only an entry that is used again
+ * after its page was copied shows that, and a TLB forgets an entry within some hundred
+ * or thousand other pages. So accessors go round WINDOW pages VISITS times and then the
+ * next ones, and not round all pages, where every page would be the one longest unused.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -37,10 +46,12 @@
 
 #define BATCH_PAGES   512 /* NR_MAX_BATCHED_MIGRATION, mm/migrate.c */
 #define ACCESSORS_MAX 64
-#define WORD_BYTES    64 /* each accessor has a cache line of every page */
-#define GROUP	      16 /* accesses between two looks at the clock */
+#define WORD_BYTES    64  /* each accessor has a cache line of every page */
+#define GROUP	      16  /* accesses between two looks at the clock */
+#define WINDOW	      64  /* pages that an accessor goes round at a time; any TLB holds them */
+#define VISITS	      256 /* times that it does */
 #define MASK_WORDS    64
-#define ROUND_MAX     65536 /* accesses after the move */
+#define AFTERWARDS    (4 * WINDOW * VISITS) /* accesses after the move: four windows */
 
 static const char *const shared_choices[] = { "keep", "move", NULL };
 
@@ -110,7 +121,7 @@ struct accessor {
 /* The target's */
 struct state {
 	struct region region; /* first: region_teardown() */
-	size_t stride; /* accessors go round the pages in steps of this, coprime to their number */
+	size_t stride;	      /* accessors go in steps of this, coprime to the number of pages */
 	unsigned int count;
 	struct accessor accessors[ACCESSORS_MAX];
 };
@@ -183,16 +194,56 @@ static volatile uint64_t *word_at(const struct state *state, size_t page, unsign
 				     accessor * WORD_BYTES);
 }
 
+/* Where an accessor is on its way through the pages. */
+struct step {
+	size_t page;
+	size_t first, start; /* the window's first page; how many pages the windows before had */
+	unsigned int size, at, visit; /* of the window; pages and rounds of it that are done */
+};
+
+/* The last window has what is left. */
+static unsigned int window_size(const struct state *state, size_t start)
+{
+	size_t left = state->region.pages - start;
+
+	return left < WINDOW ? left : WINDOW;
+}
+
+static struct step first_step(const struct state *state, unsigned int accessor)
+{
+	size_t page = first_page(state, accessor);
+
+	return (struct step){ .page = page, .first = page, .size = window_size(state, 0) };
+}
+
+static void next_step(const struct state *state, struct step *step)
+{
+	step->page = next_page(state, step->page);
+	if (++step->at < step->size)
+		return;
+	step->at = 0;
+	if (++step->visit < VISITS) {
+		step->page = step->first;
+		return;
+	}
+	step->visit = 0;
+	step->first = step->page;
+	step->start += step->size;
+	if (step->start == state->region.pages)
+		step->start = 0;
+	step->size = window_size(state, step->start);
+}
+
 static void keep_accessing(const struct state *state, struct common *common, unsigned int index)
 {
-	size_t page = first_page(state, index);
+	struct step step = first_step(state, index);
 	uint64_t accesses = 0, last = monotonic_ns(), worst = 0, now;
 	bool measuring, measured = false;
 
 	while (!atomic_load_explicit(&common->stop, memory_order_relaxed)) {
 		for (unsigned int i = 0; i < GROUP; i++) {
-			++*word_at(state, page, index);
-			page = next_page(state, page);
+			++*word_at(state, step.page, index);
+			next_step(state, &step);
 		}
 		accesses += GROUP;
 		atomic_store_explicit(&common->accessors[index].accesses, accesses,
@@ -361,16 +412,11 @@ static int run(struct task *task)
 
 /* ---- verification ---- */
 
-/*
- * Lets every accessor go round the pages once more: an update through a TLB entry that
- * should have been flushed goes to the page's old frame, and is lost.
- */
-static void go_round(struct common *common, const struct state *state)
+/* Lets every accessor use each TLB entry once more that it has at the end of the move. */
+static void go_on(struct common *common, const struct state *state)
 {
-	uint64_t more = state->region.pages < ROUND_MAX ? state->region.pages : ROUND_MAX;
-
 	for (unsigned int i = 0; i < state->count; i++) {
-		uint64_t until = atomic_load(&common->accessors[i].accesses) + more;
+		uint64_t until = atomic_load(&common->accessors[i].accesses) + AFTERWARDS;
 
 		while (atomic_load(&common->accessors[i].accesses) < until)
 			usleep(1000);
@@ -387,15 +433,24 @@ static void park_accessors(struct common *common, const struct state *state)
 
 /*
  * Takes every update back that an accessor made, from how many it made in all and the
- * order in which it goes: if none was lost the pages hold what they held at first.
+ * order in which it goes: every page got as many as in all the times that it came to the
+ * end of the pages, and those of the time it did not, as far as it came.
  */
 static void take_back(const struct state *state, unsigned int accessor, uint64_t accesses)
 {
-	size_t pages = state->region.pages, page = first_page(state, accessor);
+	size_t pages = state->region.pages, page = first_page(state, accessor), start = 0;
+	uint64_t whole = accesses / (pages * VISITS) * VISITS, rest = accesses % (pages * VISITS);
 
-	for (size_t i = 0; i < pages; i++) {
-		*word_at(state, page, accessor) -= accesses / pages + (i < accesses % pages);
-		page = next_page(state, page);
+	while (start < pages) {
+		unsigned int size = window_size(state, start);
+		uint64_t here = rest < size * VISITS ? rest : size * VISITS;
+
+		for (unsigned int i = 0; i < size; i++) {
+			*word_at(state, page, accessor) -= whole + here / size + (i < here % size);
+			page = next_page(state, page);
+		}
+		rest -= here;
+		start += size;
 	}
 }
 
@@ -423,7 +478,7 @@ static int verify(struct task *task)
 	long pages = state->region.pages, there;
 	size_t damaged;
 
-	go_round(common, state);
+	go_on(common, state);
 	park_accessors(common, state);
 	there = placement_count(&state->region, common->placement.to);
 	if (there < 0)
@@ -448,16 +503,16 @@ static int verify(struct task *task)
 
 const struct stressor migrate_active_stressor = {
 	.name = "migrate-active",
-	.version = 1,
+	.version = 2,
 	.summary = "a process moved between nodes while its threads use the pages",
 	.description =
 		"A target with P pages on one node has run on every CPU. T of its threads, each on a "
-		"CPU of its own, go on updating words in all of its pages; an unrelated task runs on "
-		"every other CPU but the first, from which the whole process is moved to another "
-		"node with migrate_pages(). The kernel flushes once for 512 pages. An accessor that "
-		"meets a page in flight sleeps, and its CPU is spared, so a kernel that does not "
-		"filter stale CPUs sends between ceil(P / 512) x (N-1-T) and x (N-1) interrupts; one "
-		"that does, at most ceil(P / 512) x T.\n\n"
+		"CPU of its own, go on updating words in all of its pages, 64 of them 256 times before "
+		"the next; an unrelated task runs on every other CPU but the first, from which the "
+		"whole process is moved to another node with migrate_pages(). The kernel flushes once "
+		"for 512 pages. An accessor that meets a page in flight sleeps, and its CPU is spared, "
+		"so a kernel that does not filter stale CPUs sends between ceil(P / 512) x (N-1-T) and "
+		"x (N-1) interrupts; one that does, at most ceil(P / 512) x T.\n\n"
 		"The accessors record their own throughput and the longest time that 16 updates "
 		"took. As root, shared=move also moves pages that other processes map, such as "
 		"libraries: these need flushes on those processes' CPUs, with any kernel.\n\n"
