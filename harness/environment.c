@@ -190,6 +190,10 @@ static int set_knob(struct environment *environment, const struct environment_ro
 
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
+	if (!strcmp(before, row->text)) {
+		free(before);
+		return 0;
+	}
 	rc = journal_begin(environment->journal, "knob",
 			   json_pack("{s:s, s:s}", "path", row->path, "before", before), &entry);
 	free(before);

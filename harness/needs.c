@@ -138,20 +138,48 @@ static const struct need_rule rules[] = {
 	[NEED_DEMOTION] = { demotion_met, "a lower memory tier, and a kernel that demotes" },
 };
 
-static bool applies(const struct need *need, const struct point *point)
+static bool applies(const struct point *point, const char *option, const char *value)
 {
-	return !need->option ||
-	       !strcmp(option_string(point->parameters, need->option), need->value);
+	return !option || !strcmp(option_string(point->parameters, option), value);
+}
+
+/* A knob (ENVIRONMENT_KNOB) that has to be turned, by who may not. */
+static bool knob_met(const char *root, const struct environment_row *row, char *reason, size_t size)
+{
+	char *path, *value;
+	bool met;
+
+	if (fs_read_value(root, row->path, &value))
+		return true;
+	path = format_string("%s%s", root, row->path);
+	met = !strcmp(value, row->text) || (path && !access(path, W_OK));
+	snprintf(
+		reason, size,
+		"needs \"%s\" in %s, which holds \"%s\"; run it with sudo, or write it there before",
+		row->text, row->path, value);
+	free(path);
+	free(value);
+	return met;
+}
+
+static bool environment_met(const char *root, const struct point *point, char *reason, size_t size)
+{
+	for (const struct environment_row *row = point->stressor->environment;
+	     row && row->kind != ENVIRONMENT_END; row++)
+		if (row->kind == ENVIRONMENT_KNOB && applies(point, row->option, row->value) &&
+		    !knob_met(root, row, reason, size))
+			return false;
+	return true;
 }
 
 int needs_unmet(const char *root, const struct point *point, char *reason, size_t reason_size)
 {
 	for (const struct need *need = point->stressor->needs; need && need->kind != NEED_END;
 	     need++)
-		if (applies(need, point) &&
+		if (applies(point, need->option, need->value) &&
 		    !rules[need->kind].met(root, need, point, reason, reason_size))
 			return 1;
-	return 0;
+	return !environment_met(root, point, reason, reason_size);
 }
 
 void needs_describe(const struct stressor *stressor, char *text, size_t size)

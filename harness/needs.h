@@ -8,8 +8,8 @@
 #include "../stressors/stressor.h"
 
 /*
- * 0 when every need of the point is met under root (lib/fs.h); else 1, and reason
- * says the first that is not and what to do. Reads only.
+ * 0 when every need of the point is met under root (lib/fs.h) and every knob that it turns
+ * can be turned; else 1, and reason says the first that is not and what to do. Reads only.
  */
 int needs_unmet(const char *root, const struct point *point, char *reason, size_t reason_size);
 

@@ -85,6 +85,11 @@ static const struct need needs[] = {
 	{ NEED_END },
 };
 
+static const struct environment_row environment[] = {
+	PLACEMENT_KNOB,
+	{ ENVIRONMENT_END },
+};
+
 static const struct metric_row metrics[] = {
 	{ "pages_migrated", "pages", "same",
 	  "pages of the target found on the other node after the window" },
@@ -520,6 +525,7 @@ const struct stressor migrate_active_stressor = {
 		"lost, and the contents.",
 	.example = "migrate-active --runs 3 --set pages=1024",
 	.needs = needs,
+	.environment = environment,
 	.options = options,
 	.metrics = metrics,
 	.primary = "remote_ipis",

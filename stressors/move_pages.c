@@ -74,6 +74,11 @@ static const struct need needs[] = {
 	{ NEED_END },
 };
 
+static const struct environment_row environment[] = {
+	PLACEMENT_KNOB,
+	{ ENVIRONMENT_END },
+};
+
 static const struct metric_row metrics[] = {
 	{ "pages_moved", "pages", "same",
 	  "pages of the target found on the last round's node after the window" },
@@ -334,6 +339,7 @@ const struct stressor move_pages_stressor = {
 		"for where the pages are, and the contents.",
 	.example = "move-pages --runs 3 --set pages=1024",
 	.needs = needs,
+	.environment = environment,
 	.options = options,
 	.metrics = metrics,
 	.primary = "remote_ipis",

@@ -20,6 +20,16 @@
 		  "demotes to" }
 /* clang-format on */
 
+/*
+ * Row of the environment table of a stressor that wants its pages where it put them:
+ * NUMA balancing moves those that a thread on another node uses (1), and promotes those on
+ * a slower tier (2).
+ */
+#define PLACEMENT_KNOB                                                                             \
+	{                                                                                          \
+		.kind = ENVIRONMENT_KNOB, .path = "/proc/sys/kernel/numa_balancing", .text = "0"   \
+	}
+
 struct placement {
 	unsigned int from, to; /* node numbers */
 };

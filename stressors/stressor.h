@@ -59,7 +59,8 @@ enum environment_kind {
 	ENVIRONMENT_CGROUP,    /* a cgroup v2 of the point's own; the target enters it */
 	ENVIRONMENT_FOLDER, /* task->folder, in memory where there is a tmpfs; the undo removes it
 			     */
-	ENVIRONMENT_KNOB,   /* `text` written to `path`; a kernel without that file is left */
+	ENVIRONMENT_KNOB,   /* `text` written to `path`, unless it reads so; a kernel without that
+			     * file is left. Who may not write it has an unmet need. */
 };
 
 struct environment_row {

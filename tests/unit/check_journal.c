@@ -215,6 +215,21 @@ START_TEST(a_knob_that_somebody_else_has_set_is_left)
 }
 END_TEST
 
+/* It may be one that this process may not write. */
+START_TEST(a_knob_that_is_set_already_is_not_written)
+{
+	struct environment environment;
+	unsigned int count;
+
+	make_knob("new");
+	set_knob(&environment, knob, quiet_log());
+	journal_entries(environment.journal, &count);
+	ck_assert_uint_eq(count, 0);
+	journal_close(environment.journal);
+	unlink(knob);
+}
+END_TEST
+
 START_TEST(a_knob_that_is_missing_changes_nothing)
 {
 	struct environment environment;
@@ -238,6 +253,7 @@ int main(void)
 	tcase_add_test(tests, a_knob_of_choices_gets_its_old_choice_back);
 	tcase_add_test(tests, a_knob_of_a_killed_run_is_restored);
 	tcase_add_test(tests, a_knob_that_somebody_else_has_set_is_left);
+	tcase_add_test(tests, a_knob_that_is_set_already_is_not_written);
 	tcase_add_test(tests, a_knob_that_is_missing_changes_nothing);
 	return run_suite("journal", tests);
 }

@@ -6,6 +6,8 @@
 #include "../../harness/needs.h"
 #include "../../stressors/placement.h"
 
+#include <sys/wait.h>
+
 static const struct {
 	const char *machine;
 	bool down;
@@ -103,6 +105,61 @@ START_TEST(a_kernel_that_cannot_demote_is_named)
 }
 END_TEST
 
+#define BALANCING "/proc/sys/kernel/numa_balancing"
+
+/* In a process that root's permissions do not help: 0 when all is met, 1 with the reason. */
+static int unmet_for_anyone(const char *root, const struct point *point, const char *words)
+{
+	char reason[400] = "";
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534))
+			_exit(9);
+		if (!needs_unmet(root, point, reason, sizeof(reason)))
+			_exit(0);
+		_exit(strstr(reason, words) ? 1 : 8);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(numa_balancing_must_be_off_or_turned_off)
+{
+	static const char *const names[] = { "move-pages", "migrate-active" };
+	static const unsigned int cpus[] = { 0, 1, 2 };
+	char *root = machine_made("memory-only");
+	char *knob = format_string("%s" BALANCING, root);
+
+	ck_assert_int_eq(chmod(machines_folder, 0755), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct stressor *stressor = stressor_find(names[i]);
+		struct option_values *values = options_new(stressor->options);
+		struct point point = { stressor, values, cpus, 3, 4096, 0 };
+		char reason[400] = "";
+
+		ck_assert_int_eq(options_set(values, "test", "pages", "1000", quiet_log()), 0);
+		ck_assert_int_eq(unmet_for_anyone(root, &point, ""), 0);
+		machine_write(root, BALANCING, "1\n");
+		ck_assert_int_eq(needs_unmet(root, &point, reason, sizeof(reason)), 0);
+		ck_assert_int_eq(chmod(knob, 0444), 0);
+		ck_assert_int_eq(unmet_for_anyone(root, &point,
+						  "needs \"0\" in " BALANCING
+						  ", which holds \"1\"; run it with sudo"),
+				 1);
+		ck_assert_int_eq(chmod(knob, 0644), 0);
+		machine_write(root, BALANCING, "0\n");
+		ck_assert_int_eq(chmod(knob, 0444), 0);
+		ck_assert_int_eq(unmet_for_anyone(root, &point, ""), 0);
+		ck_assert_int_eq(unlink(knob), 0);
+		options_free(values);
+	}
+	free(knob);
+	free(root);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("placement");
@@ -110,5 +167,6 @@ int main(void)
 	tcase_add_checked_fixture(tests, machines_begin, machines_end);
 	tcase_add_loop_test(tests, nodes_are_chosen, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tests, a_kernel_that_cannot_demote_is_named);
+	tcase_add_test(tests, numa_balancing_must_be_off_or_turned_off);
 	return run_suite("placement", tests);
 }
