@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cpus.h"
 #include "cxl.h"
@@ -79,6 +80,80 @@ static int read_node(const char *root, unsigned int number, struct node *node)
 		return err == -ENOENT ? 0 : err;
 	node->memory_bytes = meminfo_bytes(text, number, "MemTotal");
 	node->free_bytes = meminfo_bytes(text, number, "MemFree");
+	node->room_bytes = node->free_bytes;
+	free(text);
+	return 0;
+}
+
+static struct node *find_node(const struct nodes *nodes, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < nodes->count; i++)
+		if (nodes->list[i].number == number)
+			return &nodes->list[i];
+	return NULL;
+}
+
+/*
+ * A zone of /proc/zoneinfo, as far as it was read. Below `high` the kernel reclaims until that
+ * much is free, and `kept` is lowmem_reserve: what memory that could come from a higher zone must
+ * leave besides (__zone_watermark_ok() in mm/page_alloc.c).
+ */
+struct zone {
+	unsigned long long free, high, kept; /* pages */
+};
+
+/* "(0, 3156, 11797)": by the zone that the memory could come from. User memory: the last. */
+static unsigned long long last_number(const char *list)
+{
+	const char *last = strrchr(list, ',');
+
+	return strtoull(last ? last + 1 : list, NULL, 10);
+}
+
+/* True when the line is the last of those that are wanted. */
+static bool zone_line(struct zone *zone, const char *line)
+{
+	static const char protection[] = "protection: (";
+	size_t length = sizeof(protection) - 1;
+
+	line += strspn(line, " ");
+	if (!strncmp(line, protection, length)) {
+		zone->kept = last_number(line + length);
+		return true;
+	}
+	/* a "high:" of the CPUs' lists has a colon */
+	if (sscanf(line, "pages free %llu", &zone->free) != 1)
+		sscanf(line, "high %llu", &zone->high);
+	return false;
+}
+
+/* Node by node; where zones are not told, room is what is free. */
+static int read_room(const char *root, struct nodes *nodes)
+{
+	struct node *node = NULL, *before = NULL;
+	struct zone zone = { 0 };
+	char *text, *rest, *line;
+	unsigned int number;
+	int err = fs_read(root, "/proc/zoneinfo", &text, NULL);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		if (sscanf(line, "Node %u, zone", &number) == 1) {
+			zone = (struct zone){ 0 };
+			node = find_node(nodes, number);
+			if (node && node != before)
+				node->room_bytes = 0;
+			before = node;
+		} else if (node && zone_line(&zone, line)) {
+			if (zone.free > zone.high + zone.kept)
+				node->room_bytes += (zone.free - zone.high - zone.kept) *
+						    (uint64_t)sysconf(_SC_PAGESIZE);
+			node = NULL;
+		}
+	}
 	free(text);
 	return 0;
 }
@@ -254,7 +329,9 @@ int nodes_read(const char *root, struct nodes **nodes)
 		if (err)
 			goto fail;
 	}
-	err = read_tiers(root, found);
+	err = read_room(root, found);
+	if (!err)
+		err = read_tiers(root, found);
 	if (!err)
 		err = read_distances(root, found);
 	if (!err)
@@ -289,12 +366,7 @@ void nodes_free(struct nodes *nodes)
 
 const struct node *nodes_find(const struct nodes *nodes, unsigned int number)
 {
-	unsigned int i;
-
-	for (i = 0; i < nodes->count; i++)
-		if (nodes->list[i].number == number)
-			return &nodes->list[i];
-	return NULL;
+	return find_node(nodes, number);
 }
 
 unsigned int nodes_distance(const struct nodes *nodes, unsigned int from, unsigned int to)

@@ -16,9 +16,10 @@ struct node {
 	hwloc_bitmap_t cpus;   /* online ones; may be empty */
 	uint64_t memory_bytes; /* 0: no memory */
 	uint64_t free_bytes;
-	int tier;     /* its memory tier (less is faster); -1: not known */
-	bool allowed; /* this process may allocate from it */
-	bool cxl;     /* its memory is that of a CXL region, as far as sysfs tells */
+	uint64_t room_bytes; /* of these, what user memory can have before the kernel reclaims */
+	int tier;	     /* its memory tier (less is faster); -1: not known */
+	bool allowed;	     /* this process may allocate from it */
+	bool cxl;	     /* its memory is that of a CXL region, as far as sysfs tells */
 };
 
 struct nodes {

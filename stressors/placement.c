@@ -13,7 +13,7 @@
 
 #include "../lib/nodes.h"
 
-#define ROOM_BYTES  (8ULL << 20) /* kept free beside the pages, for the kernel's reserves */
+#define SPARE_BYTES (8ULL << 20) /* beside the pages: page tables, workers, other processes */
 #define QUERY_PAGES 512
 
 /* What is asked of a node, and how it is told apart from better ones. */
@@ -27,7 +27,7 @@ struct choice {
 
 static bool suits(const struct choice *choice, const struct node *node)
 {
-	return node->allowed && node->free_bytes >= choice->bytes && node != choice->near &&
+	return node->allowed && node->room_bytes >= choice->bytes && node != choice->near &&
 	       (choice->tier < 0 || node->tier == choice->tier) && node->tier > choice->below;
 }
 
@@ -75,11 +75,12 @@ static int unusable(const struct choice *choice, const struct node *node, const 
 		snprintf(reason, size,
 			 "%s=%s: this process may not use that node's memory (its cpuset)", option,
 			 given);
-	else if (node->free_bytes < choice->bytes)
+	else if (node->room_bytes < choice->bytes)
 		snprintf(reason, size,
-			 "%s=%s: %llu MiB are needed there, %llu are free; give fewer pages",
+			 "%s=%s: %llu MiB are needed there, %llu are free beside the kernel's "
+			 "reserve; give fewer pages",
 			 option, given, (unsigned long long)choice->bytes >> 20,
-			 (unsigned long long)node->free_bytes >> 20);
+			 (unsigned long long)node->room_bytes >> 20);
 	else
 		return 0;
 	return 1;
@@ -102,8 +103,8 @@ static int say_none(const struct choice *choice, const char *what, char *reason,
 {
 	snprintf(
 		reason, size,
-		"needs %s with %llu MiB free; give fewer pages, or a machine or guest with more "
-		"nodes (\"shootdown check\" shows those here; \"lab --numa\" and \"--cxl\" make some)",
+		"needs %s with %llu MiB free beside the kernel's reserve; give fewer pages, or a "
+		"machine or guest with more nodes (\"shootdown check\" shows those here; \"lab --numa\" and \"--cxl\" make some)",
 		what, (unsigned long long)choice->bytes >> 20);
 	return 1;
 }
@@ -156,7 +157,7 @@ static int find(const struct nodes *nodes, const struct point *point, bool down,
 {
 	struct choice choice = {
 		.nodes = nodes,
-		.bytes = option_uint(point->parameters, "pages") * point->page_bytes + ROOM_BYTES,
+		.bytes = option_uint(point->parameters, "pages") * point->page_bytes + SPARE_BYTES,
 		.below = INT_MIN,
 		.tier = -1,
 	};

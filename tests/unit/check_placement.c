@@ -4,6 +4,7 @@
 #include "quiet.h"
 
 #include "../../harness/needs.h"
+#include "../../lib/nodes.h"
 #include "../../stressors/placement.h"
 
 #include <sys/wait.h>
@@ -31,7 +32,7 @@ static const struct {
 	{ "memory-only", false, 0, "1000", "auto", "2", -1, -1, "no memory" },
 	{ "memory-only", true, 5, "1000", "auto", "auto", 0, 1, NULL },
 	{ "memory-only", true, 0, "1000", "1", "auto", -1, -1, "a lower memory tier" },
-	{ "memory-only", false, 0, "700000", "auto", "1", -1, -1, "are free; give fewer pages" },
+	{ "memory-only", false, 0, "700000", "auto", "1", -1, -1, "give fewer pages" },
 	/* two tiers below: the nearest of the next one is the kernel's choice */
 	{ "cxl-tiers", true, 0, "1000", "auto", "auto", 0, 3, NULL },
 	{ "cxl-tiers", true, 12, "1000", "auto", "auto", 1, 5, NULL },
@@ -105,6 +106,52 @@ START_TEST(a_kernel_that_cannot_demote_is_named)
 }
 END_TEST
 
+/* As the kernel prints it: a zone that user memory cannot have, and watermarks of 14 MiB. */
+static const char zones[] =
+	"Node 0, zone      DMA\n  per-node stats\n      nr_inactive_anon 92\n  pages free     3000\n"
+	"        boost    0\n        min      20\n        low      25\n        high     30\n"
+	"        protection: (0, 2000, 9000, 9000)\n"
+	"      nr_free_pages 3000\n  pagesets\n    cpu: 0\n              count:    7\n"
+	"              high:     8000\n              batch:    63\n              high_min: 8000\n"
+	"Node 0, zone   Normal\n  pages free     12000\n        low      2560\n"
+	"        high     3584\n        promo    4608\n        protection: (0, 0, 0, 0)\n"
+	"  pagesets\n    cpu: 0\n              high:     8000\n"
+	"Node 1, zone   Normal\n  pages free     50\n        high     60\n"
+	"        protection: (0, 0, 0, 0)\n"
+	"Node 1, zone  Movable\n  pages free     10000\n        high     3584\n"
+	"        protection: (0, 0, 0, 0)\n";
+
+START_TEST(room_is_what_the_watermarks_leave)
+{
+	char *root = machine_made("memory-only"), reason[400] = "";
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	struct placement placement;
+	struct nodes *nodes;
+	struct point point;
+	unsigned int cpu = 0;
+
+	machine_write(root, "/proc/zoneinfo", zones);
+	ck_assert_int_eq(nodes_read(root, &nodes), 0);
+	ck_assert_uint_eq(nodes_find(nodes, 0)->room_bytes, (12000 - 3584) * page);
+	ck_assert_uint_eq(nodes_find(nodes, 1)->room_bytes, (10000 - 3584) * page);
+	nodes_free(nodes);
+	/* 8 MiB are kept beside the pages */
+	describe(&point, "4368", "auto", "auto", &cpu);
+	point.page_bytes = page;
+	ck_assert_int_eq(placement_find(root, &point, false, &placement, reason, sizeof(reason)),
+			 0);
+	options_free((struct option_values *)point.parameters);
+	describe(&point, "5000", "auto", "auto", &cpu);
+	point.page_bytes = page;
+	ck_assert_int_eq(placement_find(root, &point, false, &placement, reason, sizeof(reason)),
+			 1);
+	ck_assert_ptr_nonnull(strstr(reason, "a second node with"));
+	ck_assert_ptr_nonnull(strstr(reason, "beside the kernel's reserve; give fewer pages"));
+	options_free((struct option_values *)point.parameters);
+	free(root);
+}
+END_TEST
+
 #define BALANCING "/proc/sys/kernel/numa_balancing"
 
 /* In a process that root's permissions do not help: 0 when all is met, 1 with the reason. */
@@ -167,6 +214,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, machines_begin, machines_end);
 	tcase_add_loop_test(tests, nodes_are_chosen, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tests, a_kernel_that_cannot_demote_is_named);
+	tcase_add_test(tests, room_is_what_the_watermarks_leave);
 	tcase_add_test(tests, numa_balancing_must_be_off_or_turned_off);
 	return run_suite("placement", tests);
 }
