@@ -115,6 +115,7 @@ struct state {
 	unsigned int nodes[2]; /* pages start on [0] */
 	size_t rounds, batch;
 	int flags;
+	int error;	  /* that ended the rounds early, negative errno */
 	void **addresses; /* by page */
 	int *targets[2];  /* by page: all nodes[0], all nodes[1] */
 	int *statuses;	  /* by round, by page */
@@ -228,12 +229,11 @@ static int move_round(const struct state *state, size_t round)
 
 static int run(struct task *task)
 {
-	const struct state *state = task->state;
-	int rc = 0;
+	struct state *state = task->state;
 
-	for (size_t round = 0; !rc && round < state->rounds; round++)
-		rc = move_round(state, round);
-	return rc ? task_say(task, OUTCOME_BROKEN, "move_pages(): %s", strerror(-rc)) : 0;
+	for (size_t round = 0; !state->error && round < state->rounds; round++)
+		state->error = move_round(state, round);
+	return 0; /* the statuses tell more: verify() says it */
 }
 
 /* Counts the statuses, of all rounds, that are not the node asked for, by row of refusals. */
@@ -279,6 +279,15 @@ static size_t claimed(const struct state *state)
 	return count;
 }
 
+static int say_error(struct task *task, const struct state *state, size_t refused,
+		     const char *words)
+{
+	return task_say(
+		task, OUTCOME_BROKEN, "move_pages(): %s; %zu of %zu moves were not made: %s%s",
+		strerror(-state->error), refused, state->region.pages * state->rounds, words,
+		state->error == -ENOMEM ? "; give fewer pages, or free memory on the nodes" : "");
+}
+
 static int verify(struct task *task)
 {
 	const struct state *state = task->state;
@@ -306,6 +315,8 @@ static int verify(struct task *task)
 		return task_say(task, OUTCOME_FAIL,
 				"move_pages() says that %zu pages are on node %u, and %ld are",
 				claimed(state), node, moved);
+	if (state->error)
+		return say_error(task, state, refused, words);
 	if (refused * 100 > all)
 		return task_say(
 			task, OUTCOME_BROKEN,
