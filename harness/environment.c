@@ -317,6 +317,34 @@ static int (*const apply_kind[])(struct environment *environment, const struct e
 	[ENVIRONMENT_KNOB] = apply_knob,
 };
 
+static bool applies(const struct environment_row *row, const struct point *point)
+{
+	return !row->option || !strcmp(option_string(point->parameters, row->option), row->value);
+}
+
+/* The first row from this one on that applies to the point and sets a knob; NULL: none. */
+static const struct environment_row *next_knob(const struct environment_row *row,
+					       const struct point *point)
+{
+	for (; row && row->kind != ENVIRONMENT_END; row++)
+		if (row->kind == ENVIRONMENT_KNOB && applies(row, point))
+			return row;
+	return NULL;
+}
+
+const struct environment_row *environment_conflict(const struct point *first,
+						   const struct point *second)
+{
+	const struct environment_row *one = first->stressor->environment, *other;
+
+	for (; (one = next_knob(one, first)); one++)
+		for (other = second->stressor->environment; (other = next_knob(other, second));
+		     other++)
+			if (!strcmp(one->path, other->path) && strcmp(one->text, other->text))
+				return one;
+	return NULL;
+}
+
 int environment_apply(struct environment *environment, const struct point *point, char *reason,
 		      size_t reason_size)
 {
@@ -326,8 +354,7 @@ int environment_apply(struct environment *environment, const struct point *point
 	environment->cgroup_folder = -1;
 	environment->zram = -1;
 	for (; !rc && row && row->kind != ENVIRONMENT_END; row++)
-		if (!row->option ||
-		    !strcmp(option_string(point->parameters, row->option), row->value))
+		if (applies(row, point))
 			rc = apply_kind[row->kind](environment, row, point, reason, reason_size);
 	return rc;
 }

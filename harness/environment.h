@@ -28,6 +28,10 @@ struct environment {
 int environment_apply(struct environment *environment, const struct point *point, char *reason,
 		      size_t reason_size);
 
+/* A knob that both points set, each to another value; NULL: none. Pure. */
+const struct environment_row *environment_conflict(const struct point *first,
+						   const struct point *second);
+
 /* Lets go of what it has open; undoing is undo.h's. */
 void environment_release(struct environment *environment);
 

@@ -10,6 +10,7 @@
 #include "../lib/cpus.h"
 #include "../lib/perf.h"
 #include "../results/record.h"
+#include "environment.h"
 #include "samples.h"
 
 #define POINTS_MAX  10000
@@ -254,6 +255,38 @@ static int make_order(struct plan *plan, struct log *log)
 	return 0;
 }
 
+static int say_conflict(const struct plan_point *first, const struct plan_point *second,
+			const struct environment_row *knob, struct log *log)
+{
+	log_error(log,
+		  "%s and %s cannot run at once%s: each needs another value of %s; leave one out, "
+		  "or run them without --interleave",
+		  first->stressor->name, second->stressor->name,
+		  first->stressor == second->stressor ? " with these settings" : "", knob->path);
+	return -EINVAL;
+}
+
+/* Points that run at once share the machine: no two may want different values of one knob. */
+static int check_mix(const struct plan *plan, struct log *log)
+{
+	for (unsigned int i = 0; plan->interleave && i < plan->point_count; i++) {
+		const struct plan_point *first = &plan->points[i];
+		const struct point one = { .stressor = first->stressor,
+					   .parameters = first->parameters };
+
+		for (unsigned int j = 0; j < i; j++) {
+			const struct plan_point *second = &plan->points[j];
+			const struct point other = { .stressor = second->stressor,
+						     .parameters = second->parameters };
+			const struct environment_row *knob = environment_conflict(&other, &one);
+
+			if (knob)
+				return say_conflict(second, first, knob, log);
+		}
+	}
+	return 0;
+}
+
 static const struct source *find_source(const char *name)
 {
 	for (unsigned int i = 0; all_sources[i]; i++)
@@ -400,6 +433,8 @@ int plan_build(const struct plan_request *request, struct log *log, struct plan 
 	}
 	for (unsigned int i = 0; !rc && request->settings && request->settings[i]; i++)
 		rc = apply_setting(plan, request->settings[i], log);
+	if (!rc)
+		rc = check_mix(plan, log);
 	if (!rc)
 		rc = check_cpu_list(plan, request->cpu_list, log);
 	if (!rc)
@@ -608,6 +643,8 @@ int plan_from_json(const json_t *json, struct log *log, struct plan **out)
 				    log);
 	for (size_t i = 0; !rc && i < json_array_size(points); i++)
 		rc = add_point_json(plan, json_array_get(points, i), log);
+	if (!rc)
+		rc = check_mix(plan, log);
 	if (!rc)
 		rc = choose_sources(plan, sources, events, log);
 	if (!rc)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../lib/nodes.h"
 #include "reclaim.h"
 #include "region.h"
 
@@ -49,7 +50,9 @@ static const struct need needs[] = {
 	{ NEED_END },
 };
 
+/* Where the kernel demotes, memory.reclaim moves pages to a lower tier and swaps none. */
 static const struct environment_row environment[] = {
+	{ .kind = ENVIRONMENT_KNOB, .path = NODES_DEMOTION_PATH, .text = "0" },
 	{ .kind = ENVIRONMENT_ZRAM_SWAP },
 	{ .kind = ENVIRONMENT_CGROUP, .option = "method", .value = "memcg" },
 	{ ENVIRONMENT_END },
@@ -169,7 +172,8 @@ const struct stressor pageout_stressor = {
 		"A target with P pages has run on every CPU and now sleeps on one; an unrelated task "
 		"runs on each of the others. Its pages are reclaimed to a zram device of the run's "
 		"own. Each dirty page is flushed before it is written, so a kernel that does not "
-		"filter stale CPUs sends P x (N-1) interrupts to N CPUs.\n\n"
+		"filter stale CPUs sends P x (N-1) interrupts to N CPUs. Demotion to a lower memory "
+		"tier is turned off for the run.\n\n"
 		"With method=memcg (the default) the driver writes to memory.reclaim of the target's "
 		"cgroup. With method=madvise the target calls MADV_PAGEOUT: that walk flushes the mm "
 		"itself and may trim its CPU mask once a second, so its counts depend on timing and "

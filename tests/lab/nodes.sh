@@ -86,6 +86,11 @@ if [ -n "$busybox" ]; then
 		before="$(cat numa/demotion_enabled) $(cat lru_gen/enabled)"
 		shootdown run demote --runs 1 --set pages=512 --out /run/x > /dev/null 2>&1 || exit 1
 		echo "$before $(cat numa/demotion_enabled) $(cat lru_gen/enabled)"'
+	expect "pageout swaps where the kernel demotes, which it does again afterwards" 0 "true 0" run --numa "$two" \
+		--add "$busybox" -- busybox sh -c '
+		busybox --install -s /bin; knob=/sys/kernel/mm/numa/demotion_enabled; echo 1 > $knob
+		shootdown run pageout --runs 1 --set pages=2000 --out /run/x > /dev/null 2>&1; code=$?
+		echo "$(cat $knob) $code"'
 else
 	skip "knobs in a guest" "busybox is not installed"
 fi

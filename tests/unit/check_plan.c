@@ -274,6 +274,59 @@ START_TEST(a_mix_shares_out_the_cpus)
 }
 END_TEST
 
+static const struct {
+	const char *stressors[3];
+	const char *setting, *words; /* NULL: it may run */
+} mixes[] = {
+	{ { "pageout", "demote" }, NULL, "pageout and demote cannot run at once: each needs" },
+	{ { "demote", "pageout" }, NULL, "demotion_enabled" },
+	{ { "demote" },
+	  "lru=classic,generations",
+	  "demote cannot run at once with these settings" },
+	{ { "demote" }, "lru=classic,keep", NULL },
+	{ { "pageout", "move-pages" }, "pages=10,20", NULL },
+};
+
+START_TEST(a_mix_wants_one_value_of_a_knob)
+{
+	const char *const settings[] = { mixes[_i].setting, NULL };
+	struct plan_request request = request_for(mixes[_i].stressors, settings);
+	struct plan *plan, *again;
+	json_t *json;
+
+	/* one after the other each has the machine for itself, */
+	ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), 0);
+	json = plan_json(plan, 16, 4096);
+	plan_free(plan);
+	/* at once they have not, whoever wrote the plan */
+	json_object_set_new(json, "interleave", json_true());
+	request.interleave = true;
+	if (mixes[_i].words) {
+		ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), -EINVAL);
+		ck_assert_said(mixes[_i].words);
+		ck_assert_int_eq(plan_from_json(json, quiet_log(), &again), -EINVAL);
+		ck_assert_said(mixes[_i].words);
+	} else {
+		ck_assert_int_eq(plan_build(&request, quiet_log(), &plan), 0);
+		plan_free(plan);
+	}
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(pageout_turns_demotion_off)
+{
+	const struct stressor *stressor = stressor_find("pageout");
+	const struct environment_row *row = stressor->environment;
+
+	while (row->kind != ENVIRONMENT_END && row->kind != ENVIRONMENT_KNOB)
+		row++;
+	ck_assert_int_eq(row->kind, ENVIRONMENT_KNOB);
+	ck_assert_str_eq(row->path, "/sys/kernel/mm/numa/demotion_enabled");
+	ck_assert_str_eq(row->text, "0");
+}
+END_TEST
+
 START_TEST(json_goes_round)
 {
 	const char *const stressors[] = { "all", NULL };
@@ -399,6 +452,9 @@ int main(void)
 	tcase_add_test(tests, demotion_takes_a_little_more_than_a_flush_for_32_pages);
 	tcase_add_test(tests, a_mix_predicts_only_what_can_be_told_apart);
 	tcase_add_test(tests, a_mix_shares_out_the_cpus);
+	tcase_add_loop_test(tests, a_mix_wants_one_value_of_a_knob, 0,
+			    sizeof(mixes) / sizeof(mixes[0]));
+	tcase_add_test(tests, pageout_turns_demotion_off);
 	tcase_add_test(tests, json_goes_round);
 	tcase_add_test(tests, counters_that_were_asked_for);
 	tcase_add_loop_test(tests, wrong_requests_are_refused, 0,
