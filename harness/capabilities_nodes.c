@@ -70,10 +70,22 @@ static void add_node_rows(const struct nodes *nodes, struct capabilities *capabi
 	free(refused);
 }
 
-/* "switched off; from node 0 to 2, from node 2 to 3" */
+/* "2 or 3", as the kernel chooses */
+static void print_targets(const struct nodes *nodes, const struct node *from, FILE *to)
+{
+	const char *between = "";
+
+	for (unsigned int i = 0; i < nodes->count; i++) {
+		if (!nodes_demotes_to(nodes, from, &nodes->list[i]))
+			continue;
+		fprintf(to, "%s%u", between, nodes->list[i].number);
+		between = " or ";
+	}
+}
+
+/* "switched off; from node 0 to 2 or 3, from node 2 to 5" */
 static void add_demotion(const struct nodes *nodes, struct capabilities *capabilities)
 {
-	const struct node *target;
 	const char *between = "; ";
 	char *text = NULL;
 	size_t length;
@@ -86,10 +98,10 @@ static void add_demotion(const struct nodes *nodes, struct capabilities *capabil
 	}
 	fprintf(to, "switched %s", nodes->demotion ? "on" : "off");
 	for (i = 0; i < nodes->count; i++) {
-		target = nodes_demotion_target(nodes, &nodes->list[i]);
-		if (!target)
+		if (!nodes_demotion_target(nodes, &nodes->list[i]))
 			continue;
-		fprintf(to, "%sfrom node %u to %u", between, nodes->list[i].number, target->number);
+		fprintf(to, "%sfrom node %u to ", between, nodes->list[i].number);
+		print_targets(nodes, &nodes->list[i], to);
 		between = ", ";
 	}
 	if (fclose(to))

@@ -107,22 +107,49 @@ char *environment_cgroup_mount(const char *root, const char **reason)
 	return NULL;
 }
 
-static int enable_controller(struct environment *environment, const char *mount)
+static int enable_controller(struct environment *environment, const char *mount, const char *name)
 {
-	char *path = format_string("%s/cgroup.subtree_control", mount);
+	char *path = format_string("%s/cgroup.subtree_control", mount), text[64];
 	unsigned int entry;
 	int rc = path ? 0 : -ENOMEM;
 
-	if (!rc && !controller_is_on(path)) {
+	if (!rc && !controller_is_on(path, name)) {
 		rc = journal_begin(environment->journal, "controller",
-				   json_pack("{s:s}", "path", path), &entry);
+				   json_pack("{s:s, s:s}", "path", path, "controller", name),
+				   &entry);
+		snprintf(text, sizeof(text), "+%s", name);
 		if (!rc)
-			rc = fs_write("", path, "+memory");
+			rc = fs_write("", path, text);
 		if (!rc)
 			rc = journal_done(environment->journal, entry, NULL);
 	}
 	free(path);
 	return rc;
+}
+
+/*
+ * The controller that a row names beside memory, where it can be had. Not before Linux
+ * 6.2: there a cpuset that comes to be forgets what CPUs its tasks, anybody's, were
+ * pinned to (cpuset_attach() in kernel/cgroup/cpuset.c).
+ */
+static int enable_further(struct environment *environment, const char *mount, const char *name)
+{
+	unsigned int major = 0, minor = 0;
+	char *path, *release;
+	bool there;
+
+	if (!name || fs_read_value("", "/proc/sys/kernel/osrelease", &release))
+		return 0;
+	sscanf(release, "%u.%u", &major, &minor);
+	free(release);
+	if (major < 6 || (major == 6 && minor < 2))
+		return 0;
+	path = format_string("%s/cgroup.controllers", mount);
+	if (!path)
+		return -ENOMEM;
+	there = controller_is_on(path, name);
+	free(path);
+	return there ? enable_controller(environment, mount, name) : 0;
 }
 
 static int make_cgroup(struct environment *environment, const char *mount)
@@ -229,13 +256,14 @@ static int apply_cgroup(struct environment *environment, const struct environmen
 	char *mount = environment_cgroup_mount("", &why);
 	int rc;
 
-	(void)row;
 	(void)point;
 	if (!mount) {
 		snprintf(reason, size, "%s", why);
 		return -ENODEV;
 	}
-	rc = enable_controller(environment, mount);
+	rc = enable_controller(environment, mount, "memory");
+	if (!rc)
+		rc = enable_further(environment, mount, row->text);
 	if (!rc)
 		rc = make_cgroup(environment, mount);
 	if (rc)

@@ -182,7 +182,7 @@ static int undo_swap(const json_t *facts, bool done, struct log *log)
 	return -errno;
 }
 
-/* ---- cgroup: a folder of ours, and the controller enabled for it ---- */
+/* ---- cgroup: a folder of ours, and the controllers enabled for it ---- */
 
 static int undo_cgroup(const json_t *facts, bool done, struct log *log)
 {
@@ -208,7 +208,7 @@ static int undo_cgroup(const json_t *facts, bool done, struct log *log)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-bool controller_is_on(const char *path)
+bool controller_is_on(const char *path, const char *controller)
 {
 	char *text, *rest, *token;
 	bool found = false;
@@ -216,7 +216,7 @@ bool controller_is_on(const char *path)
 	if (fs_read_value("", path, &text))
 		return false;
 	for (rest = text; (token = strsep(&rest, " \n"));)
-		if (!strcmp(token, "memory"))
+		if (!strcmp(token, controller))
 			found = true;
 	free(text);
 	return found;
@@ -240,22 +240,24 @@ static bool has_child_groups(const char *path)
 
 static int undo_controller(const json_t *facts, bool done, struct log *log)
 {
-	const char *path = fact_text(facts, "path");
+	const char *path = fact_text(facts, "path"), *name = fact_text(facts, "controller");
+	char text[64];
 	int rc;
 
 	(void)done;
-	if (!controller_is_on(path))
+	if (!controller_is_on(path, name))
 		return 0;
 	/* somebody's cgroup may have come to rely on it; enabled, it harms nobody */
 	if (has_child_groups(path)) {
-		log_info(log,
-			 "the memory controller stays enabled: there are other cgroups beside %s",
-			 path);
+		log_info(log, "the %s controller stays enabled: there are other cgroups beside %s",
+			 name, path);
 		return 0;
 	}
-	rc = fs_write("", path, "-memory");
+	snprintf(text, sizeof(text), "-%s", name);
+	rc = fs_write("", path, text);
 	if (rc)
-		log_warn(log, "the memory controller stays enabled in %s: %s", path, strerror(-rc));
+		log_warn(log, "the %s controller stays enabled in %s: %s", name, path,
+			 strerror(-rc));
 	return rc;
 }
 

@@ -33,7 +33,7 @@ json_t *zram_devices(void);
  */
 long long zram_sequence(long long number);
 
-/* Does this cgroup.subtree_control file enable the memory controller? */
-bool controller_is_on(const char *path);
+/* Does this file, a cgroup.subtree_control or cgroup.controllers, name the controller? */
+bool controller_is_on(const char *path, const char *controller);
 
 #endif

@@ -421,6 +421,15 @@ const struct node *nodes_demotion_target(const struct nodes *nodes, const struct
 	return target;
 }
 
+bool nodes_demotes_to(const struct nodes *nodes, const struct node *from, const struct node *to)
+{
+	const struct node *target = nodes_demotion_target(nodes, from);
+
+	return target && to->tier == target->tier &&
+	       nodes_distance(nodes, from->number, to->number) ==
+		       nodes_distance(nodes, from->number, target->number);
+}
+
 unsigned int nodes_with_memory(const struct nodes *nodes)
 {
 	unsigned int count = 0, i;

@@ -57,6 +57,9 @@ int nodes_bottom_tier(const struct nodes *nodes);
  */
 const struct node *nodes_demotion_target(const struct nodes *nodes, const struct node *node);
 
+/* Whether `to` is that node, or one that is as near to `from` in the same tier. */
+bool nodes_demotes_to(const struct nodes *nodes, const struct node *from, const struct node *to);
+
 /* How many have memory, and how many of these have no CPU. */
 unsigned int nodes_with_memory(const struct nodes *nodes);
 unsigned int nodes_memory_only(const struct nodes *nodes);

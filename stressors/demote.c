@@ -19,12 +19,19 @@
  *  - pages that were touched since they were last looked at stay: each is isolated
  *    once for nothing first (folio_check_references()), which costs no flush.
  *
+ * Where pages go to. The kernel takes one of the nearest nodes of the next lower tier at
+ * random for each isolation (next_demotion_node() in mm/memory-tiers.c), and reclaim goes
+ * over the lower nodes as well, which pushes pages further down where there is a third
+ * tier. Both would make another measurement, so cpuset.mems of the target's cgroup names
+ * the two nodes: can_demote() and demote_folio_list() take no other.
+ *
  * flushes_of() below goes through exactly these loops. With the multi-generational
  * LRU isolations are of MIN_LRU_BATCH (64) pages and other rules decide which pages
  * are old: that is not predicted, and lru=classic is the default.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -84,13 +91,14 @@ static const struct environment_row environment[] = {
 	  .text = "y",
 	  .option = "lru",
 	  .value = "generations" },
-	{ .kind = ENVIRONMENT_CGROUP },
+	{ .kind = ENVIRONMENT_CGROUP, .text = "cpuset" },
 	{ ENVIRONMENT_END },
 };
 
 static const struct metric_row metrics[] = {
 	{ "pages_demoted", "pages", "same",
-	  "pages of the target found on the lower tier's node after the window" },
+	  "pages of the target found on the lower tier's node after the window; with to=auto "
+	  "also on others that are as near" },
 	{ "pages_counted", "pages", "same",
 	  "what the kernel's pgdemote counters say, system-wide" },
 	{ NULL },
@@ -201,22 +209,34 @@ static int read_counted(uint64_t *sum)
 	return 0;
 }
 
+/* Writes a file of the target's cgroup; one that this kernel or machine has not is left. */
+static int limit_cgroup(struct task *task, const char *name, const char *text)
+{
+	int file = openat(task->cgroup_folder, name, O_WRONLY | O_CLOEXEC);
+	int rc = 0;
+
+	if (file < 0 && errno == ENOENT)
+		return 0;
+	if (file < 0 || write(file, text, strlen(text)) < 0)
+		rc = task_say(task, OUTCOME_BROKEN, "cannot write \"%s\" to %s: %s", text, name,
+			      strerror(errno));
+	if (file >= 0)
+		close(file);
+	return rc;
+}
+
 /* Pages that could be swapped would be, on the lower tier or when there is no room there. */
 static int forbid_swap(struct task *task)
 {
-	int file = openat(task->cgroup_folder, "memory.swap.max", O_WRONLY | O_CLOEXEC);
-	int rc = 0;
+	return limit_cgroup(task, "memory.swap.max", "0");
+}
 
-	if (file < 0) /* a kernel without swap */
-		return errno == ENOENT
-			       ? 0
-			       : task_say(task, OUTCOME_BROKEN, "cannot open memory.swap.max: %s",
-					  strerror(errno));
-	if (write(file, "0", 1) != 1)
-		rc = task_say(task, OUTCOME_BROKEN, "cannot write memory.swap.max: %s",
-			      strerror(errno));
-	close(file);
-	return rc;
+static int keep_to_nodes(struct task *task, const struct placement *placement)
+{
+	char list[32];
+
+	snprintf(list, sizeof(list), "%u,%u", placement->from, placement->to);
+	return limit_cgroup(task, "cpuset.mems", list);
 }
 
 /* The cgroup's other pages, some tens, would be demoted in place of as many of the region. */
@@ -241,6 +261,8 @@ static int setup(struct task *task)
 		rc = keep_own_memory(task);
 	if (!rc)
 		rc = placement_choose(task, true, &state->placement);
+	if (!rc)
+		rc = keep_to_nodes(task, &state->placement);
 	if (!rc)
 		rc = placement_make_region(task, &state->region, state->placement.from);
 	if (rc)
@@ -270,23 +292,60 @@ static int run(struct task *task)
 	return reclaim_run(task, &state->reclaim);
 }
 
+/*
+ * The pages that went where they were to go: with to=auto any of the nodes that the kernel
+ * has to choose from, should it not keep to cpuset.mems. A negative errno: it cannot be asked.
+ */
+static long count_demoted(const struct task *task, const struct state *state)
+{
+	bool any = !strcmp(task_string(task, "to"), "auto");
+	const struct node *from;
+	struct nodes *nodes;
+	long sum = 0, there;
+	int rc = nodes_read("", &nodes);
+
+	if (rc)
+		return rc;
+	from = nodes_find(nodes, state->placement.from);
+	for (unsigned int i = 0; sum >= 0 && i < nodes->count; i++) {
+		const struct node *node = &nodes->list[i];
+
+		if (node->number != state->placement.to &&
+		    !(any && from && nodes_demotes_to(nodes, from, node)))
+			continue;
+		there = placement_count(&state->region, node->number);
+		sum = there < 0 ? -errno : sum + there;
+	}
+	nodes_free(nodes);
+	return sum;
+}
+
+/* Pages that are neither where they were nor where they were to go, and what to do then. */
+static const char *advise(long elsewhere)
+{
+	return elsewhere > 0
+		       ? "this kernel goes on to other nodes (Linux 6.16 and later, with cgroup v2's "
+			 "cpuset controller, can be kept from it): give to=auto, or a from=NODE "
+			 "that has one lower node"
+		       : "is there room, and does the kernel demote there?";
+}
+
 static int judge(struct task *task, const struct state *state, long demoted, uint64_t counted,
 		 size_t damaged)
 {
 	long pages = state->region.pages;
+	long left = placement_count(&state->region, state->placement.from);
 
 	if (damaged)
 		return task_say(task, OUTCOME_FAIL,
 				"%zu of %ld pages have other contents since they were moved",
 				damaged, pages);
 	if (demoted * 100 < pages * 99)
-		return task_say(
-			task, OUTCOME_BROKEN,
-			"only %ld of %ld pages are on node %u (%ld are still on node %u; "
-			"99%% are needed): is there room, and does the kernel demote there?",
-			demoted, pages, state->placement.to,
-			placement_count(&state->region, state->placement.from),
-			state->placement.from);
+		return task_say(task, OUTCOME_BROKEN,
+				"only %ld of %ld pages are on node %u (%ld are still on node %u; "
+				"99%% are needed): %s",
+				demoted, pages, state->placement.to, left, state->placement.from,
+				advise(pages - demoted - left));
 	if (counted * 100 < (uint64_t)demoted * 99)
 		return task_say(task, OUTCOME_FAIL,
 				"%ld pages were demoted, but the pgdemote counters say %llu",
@@ -297,13 +356,13 @@ static int judge(struct task *task, const struct state *state, long demoted, uin
 static int verify(struct task *task)
 {
 	const struct state *state = task->state;
-	long demoted = placement_count(&state->region, state->placement.to);
+	long demoted = count_demoted(task, state);
 	uint64_t counted;
 	int rc = read_counted(&counted);
 
 	if (demoted < 0 || rc)
 		return task_say(task, OUTCOME_BROKEN, "cannot tell what was demoted: %s",
-				strerror(rc ? -rc : errno));
+				strerror(rc ? -rc : (int)-demoted));
 	counted -= state->counted_before;
 	task_report(task, "pages_demoted", demoted);
 	task_report(task, "pages_counted", counted);
@@ -321,10 +380,12 @@ const struct stressor demote_stressor = {
 		"next tier, such as CXL memory. Reclaim isolates 32 pages at a time and flushes once "
 		"for those that it demotes, so a kernel that does not filter stale CPUs sends a "
 		"little more than P / 32 x (N-1) interrupts to N CPUs.\n\n"
-		"The node that pages go to is the kernel's choice: with to=NODE another end is a "
-		"broken run. The prediction holds for lru=classic and a kernel that takes swappiness "
+		"Of several lower nodes the kernel takes those that cpuset.mems of the target's cgroup "
+		"names, which are the two of the run. Before Linux 6.16, or without the cpuset "
+		"controller of cgroup v2, the node is the kernel's choice: to=auto takes any that "
+		"is as near, and another end is a broken run. The prediction holds for lru=classic and a kernel that takes swappiness "
 		"with memory.reclaim (6.10).\n\n"
-		"Verified: where every page is afterwards (at least 99% on the lower tier's node), "
+		"Verified: where every page is afterwards (at least 99% on the node they go to), "
 		"the kernel's pgdemote counters, and the contents.",
 	.example = "demote --runs 3 --set pages=1024",
 	.needs = needs,

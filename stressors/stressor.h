@@ -56,7 +56,9 @@ struct need {
 enum environment_kind {
 	ENVIRONMENT_END,
 	ENVIRONMENT_ZRAM_SWAP, /* options zram-size, zram-algorithm */
-	ENVIRONMENT_CGROUP,    /* a cgroup v2 of the point's own; the target enters it */
+	ENVIRONMENT_CGROUP,    /* a cgroup v2 of the point's own; the target enters it. It has the
+				* memory controller, and that which `text` names, where the
+				* machine has it */
 	ENVIRONMENT_FOLDER, /* task->folder, in memory where there is a tmpfs; the undo removes it
 			     */
 	ENVIRONMENT_KNOB,   /* `text` written to `path`, unless it reads so; a kernel without that
@@ -66,7 +68,7 @@ enum environment_kind {
 struct environment_row {
 	enum environment_kind kind;
 	const char *option, *value; /* as in struct need */
-	const char *path, *text;    /* ENVIRONMENT_KNOB */
+	const char *path, *text;    /* ENVIRONMENT_KNOB; ENVIRONMENT_CGROUP: text */
 };
 
 struct metric_row {

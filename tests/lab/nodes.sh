@@ -78,6 +78,17 @@ expect "numbers with a gap: node 1 is never online" 0 "3 pass" run --numa "cpus=
 expect "more accessors than CPUs is a skip" 77 "give fewer accessors" run --numa "$two" -- \
 	shootdown run migrate-active --runs 1 --set pages=512 --set accessors=4
 
+slow=";mem=256M,latency=1500,bandwidth=1000"
+expect "demotion through three tiers: to the node that is named, and no further" 0 "3 pass" run --numa "$two$slow" -- \
+	shootdown run demote --runs 1 --set pages=2000 --set to=auto,1,2
+expect "without cpusets reclaim pushes pages on" 3 "goes on to other nodes" run --numa "$two$slow" \
+	--append cgroup_disable=cpuset -- shootdown run demote --runs 1 --set pages=2000
+near=";mem=256M,latency=300,bandwidth=5000"
+expect "demotion to one of two nodes that are as near" 0 "2 pass" run --numa "$two$near" -- \
+	shootdown run demote --runs 1 --set pages=2000 --set to=auto,2
+expect "without cpusets any of them will do" 0 "1 pass" run --numa "$two$near" \
+	--append cgroup_disable=cpuset -- shootdown run demote --runs 1 --set pages=2000
+
 busybox=$(command -v busybox)
 if [ -n "$busybox" ]; then
 	expect "demotion_enabled and lru_gen are as before the run" 0 "false 0x0007 false 0x0007" run --numa "$two" \

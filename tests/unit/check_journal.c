@@ -242,6 +242,45 @@ START_TEST(a_knob_that_is_missing_changes_nothing)
 }
 END_TEST
 
+/* ---- controllers: an ordinary file stands for a cgroup.subtree_control ---- */
+
+static const struct {
+	const char *before, *controller, *after;
+} controllers[] = {
+	{ "cpuset memory", "cpuset", "-cpuset" },
+	{ "cpuset memory", "memory", "-memory" },
+	{ "memory", "cpuset", "memory" }, /* never turned on: killed in between */
+	{ "cpuset_of_another_name memory", "cpuset", "cpuset_of_another_name memory" },
+};
+
+START_TEST(a_controller_is_turned_off_by_its_name)
+{
+	char folder[] = "/tmp/check_journal.XXXXXX", path[128], *text;
+	struct log *log = quiet_log();
+	struct journal *journal;
+	unsigned int entry;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", folder);
+	ck_assert_int_eq(fs_replace(path, controllers[_i].before, strlen(controllers[_i].before)),
+			 0);
+	ck_assert_int_eq(journal_open(log, &journal), 0);
+	ck_assert_int_eq(journal_begin(journal, "controller",
+				       json_pack("{s:s, s:s}", "path", path, "controller",
+						 controllers[_i].controller),
+				       &entry),
+			 0);
+	ck_assert_int_eq(undo_journal(journal, log), 0);
+	journal_close(journal);
+	ck_assert_int_eq(fs_read_value("", path, &text), 0);
+	/* an ordinary file keeps what is behind the words that are written */
+	ck_assert_int_eq(strncmp(text, controllers[_i].after, strlen(controllers[_i].after)), 0);
+	free(text);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("journal");
@@ -255,5 +294,7 @@ int main(void)
 	tcase_add_test(tests, a_knob_that_somebody_else_has_set_is_left);
 	tcase_add_test(tests, a_knob_that_is_set_already_is_not_written);
 	tcase_add_test(tests, a_knob_that_is_missing_changes_nothing);
+	tcase_add_loop_test(tests, a_controller_is_turned_off_by_its_name, 0,
+			    sizeof(controllers) / sizeof(controllers[0]));
 	return run_suite("journal", tests);
 }

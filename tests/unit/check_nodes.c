@@ -70,6 +70,36 @@ START_TEST(demotion_targets)
 }
 END_TEST
 
+/* Of nodes that are as near the kernel takes any: with 3, 5 is one, but not 9 of the next tier. */
+START_TEST(demotion_targets_as_near)
+{
+	char *root = machine_made("cxl-tiers");
+	const struct capability *row;
+	struct capabilities *found;
+	struct nodes *nodes;
+	struct log log;
+
+	log_open(&log, stderr, LOG_LEVEL_WARN);
+	machine_write(root, "/sys/devices/system/node/node0/distance", "10 21 14 14 14\n");
+	ck_assert_int_eq(nodes_read(root, &nodes), 0);
+	for (unsigned int i = 0; i < nodes->count; i++) {
+		const struct node *to = &nodes->list[i];
+
+		ck_assert(nodes_demotes_to(nodes, nodes_find(nodes, 0), to) ==
+			  (to->number == 3 || to->number == 5));
+		ck_assert(nodes_demotes_to(nodes, nodes_find(nodes, 1), to) == (to->number == 5));
+		ck_assert(!nodes_demotes_to(nodes, nodes_find(nodes, 9), to));
+	}
+	nodes_free(nodes);
+	ck_assert_int_eq(capabilities_collect(root, &log, &found), 0);
+	for (row = found->rows; strcmp(row->name, "demotion"); row++)
+		;
+	ck_assert_ptr_nonnull(strstr(row->detail, "from node 0 to 3 or 5, from node 1 to 5, "));
+	capabilities_free(found);
+	free(root);
+}
+END_TEST
+
 START_TEST(nodes_of_cxl_memory)
 {
 	struct nodes *nodes = read_machine("cxl-tiers");
@@ -191,6 +221,7 @@ int main(void)
 	tcase_add_test(group, distances);
 	tcase_add_test(group, tiers);
 	tcase_add_loop_test(group, demotion_targets, 0, sizeof(targets) / sizeof(targets[0]));
+	tcase_add_test(group, demotion_targets_as_near);
 	tcase_add_test(group, nodes_of_cxl_memory);
 	tcase_add_test(group, regions_of_dax_devices);
 	tcase_add_loop_test(group, what_to_run, 0, sizeof(rows) / sizeof(rows[0]));
