@@ -25,7 +25,9 @@
  * tier. Both would make another measurement, so cpuset.mems of the target's cgroup names
  * the two nodes: can_demote() and demote_folio_list() take no other.
  *
- * flushes_of() below goes through exactly these loops. With the multi-generational
+ * flushes_of() below goes through exactly these loops. That is for swappiness=200, which
+ * looks at all of list size >> priority pages: less than that looks at a share of them,
+ * which depends on what reclaim has cost so far (get_scan_count()). With the multi-generational
  * LRU isolations are of MIN_LRU_BATCH (64) pages and other rules decide which pages
  * are old: that is not predicted, and lru=classic is the default.
  */
@@ -177,7 +179,8 @@ static unsigned int predict(const struct point *point, struct prediction *list)
 	unsigned int count = 0;
 
 	list[count++] = (struct prediction){ "pages_demoted", pages };
-	if (strcmp(option_string(point->parameters, "lru"), "classic"))
+	if (strcmp(option_string(point->parameters, "lru"), "classic") ||
+	    option_uint(point->parameters, "swappiness") != RECLAIM_ANONYMOUS)
 		return count;
 	/* sleeping neighbours: the flush is counted, and finds only lazy CPUs */
 	list[count++] = (struct prediction){ "flushes", flushes };
@@ -383,8 +386,8 @@ const struct stressor demote_stressor = {
 		"Of several lower nodes the kernel takes those that cpuset.mems of the target's cgroup "
 		"names, which are the two of the run. Before Linux 6.16, or without the cpuset "
 		"controller of cgroup v2, the node is the kernel's choice: to=auto takes any that "
-		"is as near, and another end is a broken run. The prediction holds for lru=classic and a kernel that takes swappiness "
-		"with memory.reclaim (6.10).\n\n"
+		"is as near, and another end is a broken run. The prediction holds for lru=classic, swappiness=200 and a "
+		"kernel that takes swappiness with memory.reclaim (6.10).\n\n"
 		"Verified: where every page is afterwards (at least 99% on the node they go to), "
 		"the kernel's pgdemote counters, and the contents.",
 	.example = "demote --runs 3 --set pages=1024",

@@ -21,16 +21,23 @@ int reclaim_arm(struct task *task, struct reclaim *reclaim, uint64_t bytes)
 {
 	unsigned int swappiness = task_uint(task, "swappiness");
 	unsigned long long amount = bytes;
+	bool taken;
 
 	reclaim->file = openat(task->cgroup_folder, "memory.reclaim", O_WRONLY | O_CLOEXEC);
 	if (reclaim->file < 0)
 		return task_say(task, OUTCOME_BROKEN, "cannot open memory.reclaim: %s",
 				strerror(errno));
-	reclaim->length = takes_swappiness(reclaim->file, swappiness)
-				  ? snprintf(reclaim->request, sizeof(reclaim->request),
-					     "%llu swappiness=%u", amount, swappiness)
-				  : snprintf(reclaim->request, sizeof(reclaim->request), "%llu",
-					     amount);
+	taken = takes_swappiness(reclaim->file, swappiness);
+	/* get_scan_count() in mm/vmscan.c; what is not taken is vm.swappiness, 60 by default */
+	if (taken && !swappiness)
+		return task_say(task, OUTCOME_SKIP,
+				"swappiness=0 spares anonymous pages, and here are no others to "
+				"reclaim: give 1 to %d",
+				RECLAIM_ANONYMOUS);
+	reclaim->length = taken ? snprintf(reclaim->request, sizeof(reclaim->request),
+					   "%llu swappiness=%u", amount, swappiness)
+				: snprintf(reclaim->request, sizeof(reclaim->request), "%llu",
+					   amount);
 	return 0;
 }
 

@@ -7,11 +7,15 @@
 
 #include "stressor.h"
 
+/* The swappiness that looks at anonymous pages only (MAX_SWAPPINESS in include/linux/swap.h). */
+#define RECLAIM_ANONYMOUS 200
+
 /* clang-format off */
 #define RECLAIM_OPTION                                                                            \
-	{ .name = "swappiness", .type = OPTION_UINT, .fallback = "200", .max = 200,               \
+	{ .name = "swappiness", .type = OPTION_UINT, .fallback = "200", .max = RECLAIM_ANONYMOUS, \
 	  .metavar = "N",                                                                         \
-	  .help = "given to memory.reclaim where the kernel takes it (6.10 and later)" }
+	  .help = "given to memory.reclaim where the kernel takes it (6.10 and later); 0 spares "  \
+		  "anonymous pages: a skip" }
 /* clang-format on */
 
 struct reclaim {
@@ -20,7 +24,10 @@ struct reclaim {
 	size_t length;
 };
 
-/* Opens the file and forms the request for this many bytes; says what went wrong. */
+/*
+ * Opens the file and forms the request for this many bytes; says what went wrong, and
+ * skips a swappiness by which the kernel would reclaim no anonymous pages.
+ */
 int reclaim_arm(struct task *task, struct reclaim *reclaim, uint64_t bytes);
 
 /*

@@ -83,6 +83,8 @@ expect "demotion through three tiers: to the node that is named, and no further"
 	shootdown run demote --runs 1 --set pages=2000 --set to=auto,1,2
 expect "without cpusets reclaim pushes pages on" 3 "goes on to other nodes" run --numa "$two$slow" \
 	--append cgroup_disable=cpuset -- shootdown run demote --runs 1 --set pages=2000
+expect "a swappiness that spares all pages is a skip" 77 "give 1 to 200" run --numa "$two" -- \
+	shootdown run demote pageout --runs 1 --set pages=512 --set swappiness=0
 near=";mem=256M,latency=300,bandwidth=5000"
 expect "demotion to one of two nodes that are as near" 0 "2 pass" run --numa "$two$near" -- \
 	shootdown run demote --runs 1 --set pages=2000 --set to=auto,2

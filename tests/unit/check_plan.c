@@ -153,6 +153,8 @@ static const struct {
 	{ "demote", "pages=32", 4, "flushes", 2 },
 	{ "demote", "pages=32", 4, "remote_ipis", 6 },
 	{ "demote", "lru=generations", 4, "remote_ipis", NAN },
+	{ "demote", "swappiness=199", 4, "flushes", NAN },
+	{ "demote", "swappiness=1", 4, "pages_demoted", 81876 },
 	{ "demote", NULL, 4, "pages_demoted", 81876 },
 	{ "migrate-active", NULL, 112, "flushes", 1284 },
 	{ "migrate-active", NULL, 112, "remote_ipis", 141240 },
