@@ -57,6 +57,34 @@ int task_say(struct task *task, enum outcome outcome, const char *format, ...)
 	return -ECANCELED;
 }
 
+/*
+ * A signal that a process's own memory accesses caused: it found other memory
+ * than it had written, so unless shootdown has a bug the kernel has.
+ */
+static bool is_memory_fault(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL;
+}
+
+static void say_end(struct shared *shared, const char *who, int status)
+{
+	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (number)
+		shared_say(shared, is_memory_fault(number) ? OUTCOME_FAIL : OUTCOME_BROKEN,
+			   "the %s was killed by signal %d (%s)%s", who, number, strsignal(number),
+			   number == SIGKILL ? ": out of memory? see the kernel log" : "");
+	else
+		shared_say(shared, OUTCOME_BROKEN, "the %s ended with status %d", who,
+			   WEXITSTATUS(status));
+}
+
+int task_say_end(struct task *task, const char *who, int status)
+{
+	say_end(task->shared, who, status);
+	return -ECANCELED;
+}
+
 void task_report(struct task *task, const char *metric, double value)
 {
 	const struct metric_row *rows = task->point->stressor->metrics;
@@ -376,15 +404,6 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
 	return rc;
 }
 
-/*
- * A signal that the worker's own memory accesses caused: it found other memory
- * than it had written, so unless shootdown has a bug the kernel has.
- */
-static bool is_memory_fault(int number)
-{
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL;
-}
-
 static void say_death(struct crew *crew, struct worker *worker)
 {
 	int status = 0;
@@ -392,16 +411,7 @@ static void say_death(struct crew *crew, struct worker *worker)
 	if (waitpid(worker->pid, &status, 0) != worker->pid)
 		return;
 	worker->pid = 0;
-	if (WIFSIGNALED(status))
-		shared_say(crew->shared,
-			   is_memory_fault(WTERMSIG(status)) ? OUTCOME_FAIL : OUTCOME_BROKEN,
-			   "the %s was killed by signal %d (%s)%s", worker->role, WTERMSIG(status),
-			   strsignal(WTERMSIG(status)),
-			   WTERMSIG(status) == SIGKILL ? ": out of memory? see the kernel log"
-						       : "");
-	else
-		shared_say(crew->shared, OUTCOME_BROKEN, "the %s ended with status %d",
-			   worker->role, WEXITSTATUS(status));
+	say_end(crew->shared, worker->role, status);
 }
 
 /* Sleeps until the answer: wake-ups in the window would cost time on the control CPU. */

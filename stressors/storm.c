@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -221,7 +222,7 @@ static void die_with(pid_t parent)
 /*
  * In a process that was forked on the control CPU, so that its mm has been there: goes
  * to the worker's CPU and forks there the one that does the work. Then it sleeps until
- * that one ends, for its parent to see.
+ * that one ends, for its parent to see: how it ended is in the slot.
  */
 static _Noreturn void fork_in_place(struct storm_worker *worker, pid_t parent)
 {
@@ -237,7 +238,7 @@ static _Noreturn void fork_in_place(struct storm_worker *worker, pid_t parent)
 		live(worker);
 	}
 	if (pid > 0) {
-		waitpid(pid, NULL, 0);
+		waitpid(pid, &worker->slot->end, 0);
 		_exit(1);
 	}
 	storm_failed(worker, "fork()");
@@ -253,6 +254,7 @@ static int start_process(struct storm_worker *worker)
 
 	if (!pid)
 		fork_in_place(worker, self);
+	worker->pid = pid;
 	return pid < 0 ? -errno : 0;
 }
 
@@ -280,27 +282,39 @@ static int start_others(struct storm *storm)
 	return 0;
 }
 
-static int say_dead(struct storm *storm)
+/* The parent of a worker's process has ended: with it, or because of a signal of its own. */
+static int say_dead(struct storm *storm, pid_t pid, int status)
 {
-	return task_say(storm->task, OUTCOME_FAIL,
-			"a process of the storm was killed: its memory was not what it wrote");
+	unsigned int index = 1;
+	char who[64];
+
+	while (storm->all[index].pid != pid)
+		index++;
+	if (storm->all[index].slot->end)
+		status = storm->all[index].slot->end;
+	snprintf(who, sizeof(who), "storm's process on CPU %u", storm->task->point->cpus[index]);
+	return task_say_end(storm->task, who, status);
 }
 
-static bool any_dead(const struct storm *storm)
+/* 0: all of its processes live, and they are to, until the target ends. */
+static int check_life(struct storm *storm)
 {
-	return storm->crowd.processes && waitpid(-1, NULL, WNOHANG) > 0;
+	int status;
+	pid_t pid = storm->crowd.processes ? waitpid(-1, &status, WNOHANG) : 0;
+
+	return pid > 0 ? say_dead(storm, pid, status) : 0;
 }
 
 static int wait_until_ready(struct storm *storm)
 {
 	unsigned int others = storm->crowd.workers + storm->crowd.bystanders - 1;
+	int rc = 0;
 
-	while (atomic_load(&storm->shared->ready) < others) {
-		if (any_dead(storm))
-			return say_dead(storm);
+	while (!rc && atomic_load(&storm->shared->ready) < others) {
 		usleep(1000);
+		rc = check_life(storm);
 	}
-	return 0;
+	return rc;
 }
 
 static int check_errors(struct storm *storm)
@@ -450,13 +464,15 @@ int storm_arm(struct task *task)
 
 static int wait_for_others(struct storm *storm)
 {
-	for (unsigned int turns = 1; atomic_load(&storm->shared->finished) < storm->crowd.workers;
-	     turns++) {
+	int rc = 0;
+
+	for (unsigned int turns = 1;
+	     !rc && atomic_load(&storm->shared->finished) < storm->crowd.workers; turns++) {
 		spin_pause();
-		if (turns % LIFE_CHECK == 0 && any_dead(storm))
-			return say_dead(storm);
+		if (turns % LIFE_CHECK == 0)
+			rc = check_life(storm);
 	}
-	return 0;
+	return rc;
 }
 
 int storm_run(struct task *task)
@@ -516,8 +532,10 @@ static int check_faults(struct storm *storm, unsigned int cpu, long faults)
 
 int storm_check(struct storm *storm)
 {
-	int rc = check_errors(storm);
+	int rc = check_life(storm);
 
+	if (!rc)
+		rc = check_errors(storm);
 	for (unsigned int i = 0; !rc && i < storm->crowd.workers; i++) {
 		const struct storm_slot *slot = &storm->shared->slots[i];
 		unsigned int cpu = storm->task->point->cpus[i];

@@ -27,6 +27,7 @@ struct storm_slot {
 	long fill_faults;		      /* when every base page was first written */
 	const char *call;		      /* that failed, with the errno in error */
 	int error;
+	int end; /* wait status of a process that is no more */
 };
 
 /* In memory that processes share. */
@@ -42,6 +43,7 @@ struct storm;
 struct storm_worker {
 	struct storm *storm;
 	unsigned int index;
+	pid_t pid; /* of its process's parent, which is ours; 0: a thread */
 	struct storm_slot *slot;
 	struct storm_area area;
 	uint64_t visit; /* that is next */

@@ -158,6 +158,10 @@ void task_report(struct task *task, const char *metric, double value);
 __attribute__((format(printf, 3, 4))) int task_say(struct task *task, enum outcome outcome,
 						   const char *format, ...);
 
+/* Says what it means that one of a worker's own processes ended although nobody asked it to:
+ * its wait status is judged as that of a worker. Returns -ECANCELED. */
+int task_say_end(struct task *task, const char *who, int status);
+
 /* Pins the calling thread to one CPU. 0 or a negative errno. */
 int task_pin(unsigned int cpu);
 

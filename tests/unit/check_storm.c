@@ -4,9 +4,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../harness/worker.h"
+#include "../../lib/fs.h"
 #include "../../stressors/storm.h"
 
 /*
@@ -131,6 +136,45 @@ START_TEST(own_cpus_are_those_behind_the_first)
 }
 END_TEST
 
+/* A CPU that this process may use. */
+static unsigned int first_cpu(void)
+{
+	cpu_set_t set;
+	unsigned int cpu = 0;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+	while (!CPU_ISSET(cpu, &set))
+		cpu++;
+	return cpu;
+}
+
+/*
+ * A repetition of a point in this process: the stressor's callbacks one after the other, all
+ * who take part on one CPU.
+ */
+struct played {
+	unsigned int cpus[2];
+	struct point point;
+	struct shared shared;
+	struct task task;
+};
+
+static void play(struct played *played, const char *stressor, const char *words)
+{
+	*played = (struct played){
+		.cpus = { first_cpu(), first_cpu() },
+		.point = {
+			.stressor = stressor_find(stressor),
+			.parameters = set_words(stressor_find(stressor), words),
+			.cpus = played->cpus,
+			.cpu_count = 2,
+			.page_bytes = sysconf(_SC_PAGESIZE),
+		},
+		.task = { .point = &played->point, .shared = &played->shared, .cgroup_folder = -1 },
+	};
+	ck_assert_int_eq(played->point.stressor->setup(&played->task), 0);
+}
+
 /* An area of 8 pages, two of them a call. */
 static struct storm_memory memory_of_calls(bool shared)
 {
@@ -206,6 +250,52 @@ START_TEST(an_area_is_between_guards_and_comes_back_to_its_place)
 }
 END_TEST
 
+/* The only one. */
+static pid_t child_of(pid_t parent)
+{
+	char *path = format_string("/proc/%d/task/%d/children", parent, parent);
+	unsigned long long child;
+
+	ck_assert_int_eq(fs_read_u64("", path, &child), 0);
+	free(path);
+	return child;
+}
+
+/* Which signals end a worker, its parent, and what that is called. */
+static const struct {
+	int number;
+	bool parent; /* that one is killed */
+	enum outcome outcome;
+	const char *words;
+} ends[] = {
+	{ SIGKILL, false, OUTCOME_BROKEN, "was killed by signal 9" },
+	{ SIGKILL, true, OUTCOME_BROKEN, "was killed by signal 9" },
+	{ SIGHUP, false, OUTCOME_BROKEN, "was killed by signal 1 " },
+	{ SIGSEGV, false, OUTCOME_FAIL, "was killed by signal 11" },
+	{ SIGBUS, false, OUTCOME_FAIL, "was killed by signal 7" },
+	{ SIGILL, false, OUTCOME_FAIL, "was killed by signal 4" },
+};
+
+/* A reader beside one worker, killed before the window. */
+START_TEST(a_process_that_crashed_is_the_kernels_failure_and_another_end_is_not)
+{
+	struct played played;
+	struct storm *storm;
+	siginfo_t ended;
+	pid_t parent;
+
+	play(&played, "dontneed-storm", "threads=1 readers=1 ops=1 mode=processes");
+	storm = played.task.state;
+	parent = storm->all[1].pid;
+	kill(ends[_i].parent ? parent : child_of(parent), ends[_i].number);
+	ck_assert_int_eq(waitid(P_PID, parent, &ended, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(played.point.stressor->run(&played.task), 0);
+	ck_assert_int_ne(played.point.stressor->verify(&played.task), 0);
+	ck_assert_msg(played.shared.outcome == (int)ends[_i].outcome, "%s", played.shared.reason);
+	ck_assert_msg(strstr(played.shared.reason, ends[_i].words), "%s", played.shared.reason);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("storm");
@@ -217,5 +307,8 @@ int main(void)
 	tcase_add_test(tests, a_page_that_was_not_discarded_is_found);
 	tcase_add_test(tests, a_shared_page_that_lost_a_write_is_found);
 	tcase_add_test(tests, an_area_is_between_guards_and_comes_back_to_its_place);
+	tcase_add_loop_test(tests,
+			    a_process_that_crashed_is_the_kernels_failure_and_another_end_is_not, 0,
+			    sizeof(ends) / sizeof(ends[0]));
 	return run_suite("storm", tests);
 }
