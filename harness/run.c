@@ -29,6 +29,7 @@ struct runner {
 	unsigned int *cpus;
 	unsigned int cpu_count;
 	unsigned int broken_in_a_row;
+	bool emulated; /* as the machine's record has it */
 	bool *skipped; /* by point: its needs are unmet, which is said once */
 	bool settled;  /* a mix ran: from now on its members are the same */
 	uint64_t started_ns;
@@ -111,6 +112,7 @@ static void make_point(const struct runner *runner, unsigned int index, unsigned
 		.cpu_count = runner->cpu_count,
 		.page_bytes = sysconf(_SC_PAGESIZE),
 		.seed = runner->plan->seed * 1000003 + index * 10007 + number,
+		.emulated = runner->emulated,
 	};
 }
 
@@ -356,6 +358,8 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 	int rc;
 
 	*result = (struct run_result){ .restored = true };
+	runner.emulated =
+		json_is_true(json_object_get(json_object_get(machine, "guest"), "emulated_time"));
 	rc = undo_dead_journals(log);
 	if (rc > 0)
 		log_info(log, "undid what %d killed run%s left", rc, rc == 1 ? "" : "s");

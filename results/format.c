@@ -27,7 +27,8 @@ bool unit_depends_on_time(const char *unit)
 {
 	size_t length = strlen(unit);
 
-	return unit_is_time(unit) || (length > 2 && !strcmp(unit + length - 2, "/s"));
+	return unit_is_time(unit) || !strcmp(unit, "relative speed") ||
+	       (length > 2 && !strcmp(unit + length - 2, "/s"));
 }
 
 static char *with_separators(uint64_t whole)

@@ -10,7 +10,7 @@
 
 /* Is this a unit of time ("ns", "us", "ms", "s")? */
 bool unit_is_time(const char *unit);
-/* A time, or so many of something a second. */
+/* A time, so many of something a second, or one such rate by another ("relative speed"). */
 bool unit_depends_on_time(const char *unit);
 
 /*

@@ -240,7 +240,7 @@ static int setup(struct task *task)
 
 const struct stressor dontneed_storm_stressor = {
 	.name = "dontneed-storm",
-	.version = 1,
+	.version = 2,
 	.summary = "threads that write and discard pages (MADV_DONTNEED)",
 	.description =
 		"N threads of one mm, each on its own CPU, write P pages and discard them, OPS times, "
@@ -251,7 +251,10 @@ const struct stressor dontneed_storm_stressor = {
 		"each a mm of its own that has run on its CPU alone: nobody needs to be told.\n\n"
 		"ops_per_s is the rate by the clock, from the first thread's start to the end of the "
 		"last; ops_per_cpu_s the rate by CPU time. Readers make no calls: reader_ratio says "
-		"how much of their speed the storm left them, which is what it costs its victims.\n\n"
+		"how much of their speed the storm left them, which is what it costs its victims. "
+		"Caches, memory and clock rates that they share with the workers are in it: the same "
+		"with mode=processes, where nobody is interrupted, is the control to set it against. "
+		"In an emulated guest it would be the emulator's scheduling and is not reported.\n\n"
 		"All threads are on CPUs of their own, so a point with more of them than CPUs is "
 		"skipped: a sweep such as threads=1,4,8,16,32,64,128 runs on any machine. With "
 		"sharing=shared, and with huge pages, calls flush otherwise: see the predictions.\n\n"

@@ -102,7 +102,7 @@ static int setup(struct task *task)
 
 const struct stressor mprotect_storm_stressor = {
 	.name = "mprotect-storm",
-	.version = 1,
+	.version = 2,
 	.summary = "threads that take the right to write away and give it back",
 	.description =
 		"N threads of one mm, each on its own CPU, make P pages read-only, make them writable "

@@ -95,7 +95,7 @@ static int setup(struct task *task)
 
 const struct stressor munmap_storm_stressor = {
 	.name = "munmap-storm",
-	.version = 1,
+	.version = 2,
 	.summary = "threads that map, write and unmap memory",
 	.description =
 		"N threads of one mm, each on its own CPU, write P pages, unmap them and map as many "

@@ -3,6 +3,7 @@
 #include "storm.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,10 +16,9 @@
 
 #include "../lib/clock.h"
 
-#define READER_PAGES  64
-#define BEFORE_US     50000 /* in which the readers' rate before the storm is taken */
-#define LIFE_CHECK    65536 /* turns of a wait between looks whether processes live */
-#define FAULTS_SPARED 8	    /* of other pages than the area's: stack, data */
+#define CALM_NS	      (NS_PER_S / 5) /* in which the readers' speed without the storm is taken */
+#define LIFE_CHECK    65536	     /* turns of a wait between looks whether processes live */
+#define FAULTS_SPARED 8		     /* of other pages than the area's: stack, data */
 
 const char *const storm_modes[] = { "threads", "processes", NULL };
 
@@ -118,12 +118,10 @@ static int begin_worker(struct storm_worker *worker)
 	return storm->cause->prepare(worker);
 }
 
-static void finish(struct storm *storm)
+static void finish(struct storm_shared *shared)
 {
-	struct storm_shared *shared = storm->shared;
-
 	atomic_fetch_add(&shared->finished, 1);
-	while (atomic_load_explicit(&shared->finished, memory_order_relaxed) < storm->crowd.workers)
+	while (!atomic_load_explicit(&shared->over, memory_order_relaxed))
 		spin_pause();
 }
 
@@ -140,37 +138,25 @@ static void work(struct storm_worker *worker)
 	slot->faults = storm_faults() - faults;
 }
 
-static void read_on(struct storm_worker *bystander, const unsigned char *memory)
-{
-	size_t page_bytes = bystander->storm->memory.page_bytes;
-	uint64_t reads = 0;
-
-	for (;;) {
-		for (unsigned int i = 0; i < READER_PAGES; i++)
-			(void)*(const volatile uint64_t *)(memory + i * page_bytes);
-		reads += READER_PAGES;
-		atomic_store_explicit(&bystander->slot->reads, reads, memory_order_relaxed);
-		spin_pause();
-	}
-}
-
 static void stand_by(struct storm_worker *bystander)
 {
-	size_t bytes = READER_PAGES * bystander->storm->memory.page_bytes;
+	struct storm *storm = bystander->storm;
+	size_t page_bytes = storm->memory.page_bytes;
 	unsigned char *memory;
 
-	if (!bystander->storm->crowd.readers) {
-		atomic_fetch_add(&bystander->storm->shared->ready, 1);
+	if (!storm->crowd.readers) {
+		atomic_fetch_add(&storm->shared->ready, 1);
 		for (;;)
 			spin_pause();
 	}
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, storm_reader_bytes(page_bytes), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED)
 		storm_failed(bystander, "the mapping of its memory");
-	atomic_fetch_add(&bystander->storm->shared->ready, 1);
+	atomic_fetch_add(&storm->shared->ready, 1);
 	if (memory != MAP_FAILED)
-		read_on(bystander, memory);
+		storm_reader_live(&bystander->slot->reader, &storm->shared->mark, memory,
+				  page_bytes);
 }
 
 /* The life of everybody but worker 0; the end comes with the process. */
@@ -186,7 +172,7 @@ static _Noreturn void live(struct storm_worker *worker)
 		while (!atomic_load_explicit(&storm->shared->go, memory_order_relaxed))
 			spin_pause();
 		work(worker);
-		finish(storm);
+		finish(storm->shared);
 	}
 	for (;;)
 		pause();
@@ -434,32 +420,59 @@ int storm_start(struct storm *storm, size_t unit_bytes, size_t map_bytes)
 
 /* ---- the window ---- */
 
-static uint64_t all_reads(const struct storm *storm)
+static bool has_readers(const struct storm *storm)
 {
-	uint64_t reads = 0;
-
-	for (unsigned int i = 0; i < storm->crowd.bystanders; i++)
-		reads += atomic_load_explicit(&storm->shared->slots[storm->crowd.workers + i].reads,
-					      memory_order_relaxed);
-	return reads;
+	return storm->crowd.readers && storm->crowd.bystanders && !storm->task->point->emulated;
 }
 
-/* How fast readers are while nobody storms: the workers spin already. */
+static struct storm_reader *reader_of(const struct storm *storm, unsigned int index)
+{
+	return &storm->shared->slots[storm->crowd.workers + index].reader;
+}
+
+static void ask_readers(struct storm *storm, enum storm_mark mark)
+{
+	atomic_store(&storm->shared->mark, mark);
+}
+
+/* Until the mark that was set is answered. The harness sees to it that this ends. */
+static int await_readers(struct storm *storm)
+{
+	unsigned int answers = 0, mark = atomic_load(&storm->shared->mark);
+	int rc = 0;
+
+	for (unsigned int turns = 1; !rc && answers < storm->crowd.bystanders; turns++) {
+		if (atomic_load(&reader_of(storm, answers)->answered) == mark)
+			answers++;
+		spin_pause();
+		if (turns % LIFE_CHECK == 0)
+			rc = check_life(storm);
+	}
+	return rc;
+}
+
+/* How fast readers are while nobody storms: the workers spin, and so does this one. */
+static int read_in_calm(struct storm *storm, enum storm_mark from)
+{
+	uint64_t end_ns;
+	int rc;
+
+	ask_readers(storm, from);
+	rc = await_readers(storm);
+	if (rc)
+		return rc;
+	end_ns = monotonic_ns() + CALM_NS;
+	while (monotonic_ns() < end_ns)
+		spin_pause();
+	ask_readers(storm, from + 1);
+	return await_readers(storm);
+}
+
 int storm_arm(struct task *task)
 {
 	struct storm *storm = task->state;
-	uint64_t reads, start_ns;
 
-	if (!storm->crowd.readers || !storm->crowd.bystanders)
-		return 0;
-	reads = all_reads(storm);
-	start_ns = monotonic_ns();
-	usleep(BEFORE_US);
-	storm->read_before = all_reads(storm) - reads;
-	storm->read_before_ns = monotonic_ns() - start_ns;
-	if (storm->read_before)
-		return 0;
-	return task_say(task, OUTCOME_BROKEN, "the readers did not read before the storm");
+	return has_readers(storm) ? read_in_calm(storm, STORM_MARK_BEFORE) : 0;
 }
 
 static int wait_for_others(struct storm *storm)
@@ -478,16 +491,23 @@ static int wait_for_others(struct storm *storm)
 int storm_run(struct task *task)
 {
 	struct storm *storm = task->state;
-	uint64_t reads = all_reads(storm), start_ns = monotonic_ns();
 	int rc;
 
+	ask_readers(storm, STORM_MARK_WITHIN);
 	atomic_store(&storm->shared->go, true);
 	work(&storm->all[0]);
 	atomic_fetch_add(&storm->shared->finished, 1);
 	rc = wait_for_others(storm);
-	storm->read_within = all_reads(storm) - reads;
-	storm->read_within_ns = monotonic_ns() - start_ns;
+	ask_readers(storm, STORM_MARK_WITHIN_END);
 	return rc;
+}
+
+/* After the window, until which they may not have answered. */
+static int read_afterwards(struct storm *storm)
+{
+	int rc = await_readers(storm);
+
+	return rc ? rc : read_in_calm(storm, STORM_MARK_AFTER);
 }
 
 /* ---- what it was ---- */
@@ -496,7 +516,7 @@ static void report(struct storm *storm)
 {
 	const struct storm_slot *slots = storm->shared->slots;
 	uint64_t start_ns = slots[0].start_ns, end_ns = slots[0].end_ns, cpu_ns = 0;
-	double ops = (double)storm->ops * storm->crowd.workers;
+	double ops = (double)storm->ops * storm->crowd.workers, ratio = NAN;
 
 	for (unsigned int i = 0; i < storm->crowd.workers; i++) {
 		start_ns = slots[i].start_ns < start_ns ? slots[i].start_ns : start_ns;
@@ -506,10 +526,11 @@ static void report(struct storm *storm)
 	task_report(storm->task, "ops_per_s", ops / (end_ns - start_ns) * NS_PER_S);
 	if (cpu_ns)
 		task_report(storm->task, "ops_per_cpu_s", ops / cpu_ns * NS_PER_S);
-	if (storm->read_before)
-		task_report(storm->task, "reader_ratio",
-			    (double)storm->read_within / storm->read_within_ns /
-				    ((double)storm->read_before / storm->read_before_ns));
+	if (has_readers(storm))
+		ratio = storm_readers_ratio(reader_of(storm, 0), storm->crowd.bystanders,
+					    sizeof(slots[0]));
+	if (!isnan(ratio))
+		task_report(storm->task, "reader_ratio", ratio);
 }
 
 /* Pages that did not fault again were not away; more faults than units: no huge pages. */
@@ -552,10 +573,14 @@ int storm_check(struct storm *storm)
 
 int storm_verify(struct task *task)
 {
-	int rc = storm_check(task->state);
+	struct storm *storm = task->state;
+	int rc = has_readers(storm) ? read_afterwards(storm) : 0;
 
+	atomic_store(&storm->shared->over, true);
 	if (!rc)
-		report(task->state);
+		rc = storm_check(storm);
+	if (!rc)
+		report(storm);
 	return rc;
 }
 

@@ -8,8 +8,9 @@
  * Worker 0 is the target's main thread, on the control CPU. The others are threads of
  * its mm, or (mode=processes) processes whose mms have never run anywhere but on their
  * own CPU, so that such a mm is local to it. Workers and bystanders spin in user space
- * until the window begins. A worker that is done goes on spinning until all are, so
- * that its CPU runs the mm, and is interrupted, for as long as anybody flushes.
+ * until the window begins. A worker that is done goes on spinning until all are and the
+ * readers' speed was taken again: its CPU runs the mm, and is interrupted, for as long as
+ * anybody flushes, and is as busy after the storm as before it.
  */
 #ifndef SHOOTDOWN_STORM_H
 #define SHOOTDOWN_STORM_H
@@ -17,23 +18,25 @@
 #include <stdatomic.h>
 
 #include "storm_area.h"
+#include "storm_readers.h"
 
 /* What a worker tells, in memory that processes share. */
 struct storm_slot {
-	_Alignas(128) _Atomic uint64_t reads; /* of a bystander, so far */
-	uint64_t start_ns, end_ns, cpu_ns;    /* of the loop */
-	uint64_t damaged;		      /* units that did not hold what they must */
-	long faults;			      /* in the loop */
-	long fill_faults;		      /* when every base page was first written */
-	const char *call;		      /* that failed, with the errno in error */
+	_Alignas(128) struct storm_reader reader; /* of a bystander */
+	uint64_t start_ns, end_ns, cpu_ns;	  /* of the loop */
+	uint64_t damaged;			  /* units that did not hold what they must */
+	long faults;				  /* in the loop */
+	long fill_faults;			  /* when every base page was first written */
+	const char *call;			  /* that failed, with the errno in error */
 	int error;
 	int end; /* wait status of a process that is no more */
 };
 
 /* In memory that processes share. */
 struct storm_shared {
-	_Atomic bool go;
+	_Atomic bool go, over; /* the window begins; nobody looks at the CPUs any more */
 	_Atomic unsigned int ready, finished;
+	_Atomic unsigned int mark; /* what readers are asked for */
 	struct storm_slot slots[];
 };
 
@@ -77,7 +80,6 @@ struct storm {
 	size_t shared_bytes;
 	struct storm_worker *all; /* the workers, and behind them the bystanders */
 	void *own;		  /* the stressor's */
-	uint64_t read_before, read_before_ns, read_within, read_within_ns;
 };
 
 /* Option and metric rows; used inside tables. */
@@ -101,9 +103,10 @@ struct storm {
 	  "operations of all threads, by the time from the first's start to the last's end" },    \
 	{ "ops_per_cpu_s", "ops/s", "more",                                                       \
 	  "the same, by the CPU time (user and system) that the threads spent on them" },         \
-	{ "reader_ratio", "ratio", "more",                                                        \
-	  "reads a second of the readers in the storm, by their rate before it; other load on "   \
-	  "their CPUs lowers it too" }
+	{ "reader_ratio", "relative speed", "more",                                               \
+	  "reads a second of the readers in the storm, by their rate before and after it, in the " \
+	  "time that no other task had their CPUs; mode=processes is the control, without any "   \
+	  "flush but with the same load on caches and memory; not in emulated guests" }
 /* clang-format on */
 
 extern const char *const storm_modes[];

@@ -93,6 +93,7 @@ struct point {
 	unsigned int cpu_count;
 	size_t page_bytes;
 	uint64_t seed; /* of this repetition */
+	bool emulated; /* its CPUs are an emulator's: they take turns as it pleases */
 };
 
 struct shared;

@@ -12,6 +12,7 @@
 
 #include "../../harness/worker.h"
 #include "../../lib/fs.h"
+#include "../../results/format.h"
 #include "../../stressors/storm.h"
 
 /*
@@ -250,6 +251,85 @@ START_TEST(an_area_is_between_guards_and_comes_back_to_its_place)
 }
 END_TEST
 
+static void answer(struct storm_reader *reader, enum storm_mark mark, uint64_t reads, uint64_t had)
+{
+	reader->at[mark] = (struct storm_reading){ reads, 1000 + had };
+}
+
+/*
+ * 10 reads a ns before the storm and 6 after it, 8 in all, 2 in it. What was read between
+ * the parts does not count, nor does a reader that has no number of the storm's beginning.
+ */
+START_TEST(readers_are_judged_by_the_time_that_they_had_their_cpus)
+{
+	struct storm_slot slots[3] = { 0 };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct storm_reader *reader = &slots[i].reader;
+		unsigned int length = (i + 1) * 100;
+
+		answer(reader, STORM_MARK_BEFORE, 50, 10);
+		answer(reader, STORM_MARK_BEFORE_END, 1050, 110);
+		answer(reader, STORM_MARK_WITHIN, 9000, 200);
+		answer(reader, STORM_MARK_WITHIN_END, 9000 + 2 * length, 200 + length);
+		answer(reader, STORM_MARK_AFTER, 20000, 900);
+		answer(reader, STORM_MARK_AFTER_END, 20600, 1000);
+	}
+	ck_assert_double_eq_tol(storm_readers_ratio(&slots[0].reader, 2, sizeof(slots[0])), 0.25,
+				1e-9);
+	slots[2].reader.at[STORM_MARK_WITHIN] = (struct storm_reading){ 0 };
+	ck_assert_double_eq_tol(storm_readers_ratio(&slots[0].reader, 3, sizeof(slots[0])), 0.25,
+				1e-9);
+	ck_assert(isnan(storm_readers_ratio(&slots[2].reader, 1, sizeof(slots[0]))));
+	ck_assert_uint_eq(storm_delay_ns("9615232 41547643 5\n"), 41547643);
+	ck_assert_uint_eq(storm_delay_ns(""), 0);
+}
+END_TEST
+
+/* Of 64 sets of lines of 64 bytes; all in one set would measure conflicts in the cache. */
+START_TEST(a_readers_words_are_in_all_sets_of_the_cache)
+{
+	static const size_t page_bytes[] = { 4096, 16384, 65536 };
+	bool sets[64] = { false };
+
+	for (unsigned int i = 0; i < 64; i++) {
+		size_t at = storm_reader_offset(i, page_bytes[_i]);
+
+		ck_assert_uint_eq(at / page_bytes[_i], i);
+		ck_assert_uint_lt(at, storm_reader_bytes(page_bytes[_i]));
+		ck_assert(!sets[at / 64 % 64]);
+		sets[at / 64 % 64] = true;
+	}
+}
+END_TEST
+
+START_TEST(no_ratio_is_reported_from_an_emulator)
+{
+	struct played played;
+	const struct stressor *stressor;
+
+	play(&played, "dontneed-storm", "threads=1 readers=1 ops=50");
+	stressor = played.point.stressor;
+	ck_assert_str_eq(stressor->metrics[2].name, "reader_ratio");
+	played.point.emulated = true;
+	ck_assert_int_eq(stressor->arm(&played.task), 0);
+	ck_assert_int_eq(stressor->run(&played.task), 0);
+	ck_assert_int_eq(stressor->verify(&played.task), 0);
+	ck_assert(atomic_load(&played.shared.reports[0].set));
+	ck_assert(!atomic_load(&played.shared.reports[2].set));
+}
+END_TEST
+
+/* Else an emulator's number would be shown without its mark, and be judged as a count. */
+START_TEST(what_storms_report_depends_on_time)
+{
+	for (const struct stressor *const *stressor = all_stressors; *stressor; stressor++)
+		for (const struct metric_row *row = (*stressor)->metrics;
+		     (*stressor)->arm == storm_arm && row->name; row++)
+			ck_assert_msg(unit_depends_on_time(row->unit), "%s", row->name);
+}
+END_TEST
+
 /* The only one. */
 static pid_t child_of(pid_t parent)
 {
@@ -310,5 +390,9 @@ int main(void)
 	tcase_add_loop_test(tests,
 			    a_process_that_crashed_is_the_kernels_failure_and_another_end_is_not, 0,
 			    sizeof(ends) / sizeof(ends[0]));
+	tcase_add_test(tests, readers_are_judged_by_the_time_that_they_had_their_cpus);
+	tcase_add_loop_test(tests, a_readers_words_are_in_all_sets_of_the_cache, 0, 3);
+	tcase_add_test(tests, no_ratio_is_reported_from_an_emulator);
+	tcase_add_test(tests, what_storms_report_depends_on_time);
 	return run_suite("storm", tests);
 }
