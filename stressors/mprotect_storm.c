@@ -57,32 +57,46 @@ static int protect(struct storm_worker *worker, int rights)
 	return 0;
 }
 
-/* Proves that read-only memory is: the kernel itself cannot put a time there. */
-static int prepare(struct storm_worker *worker)
+/*
+ * That read-only memory is: the kernel itself cannot put a time there. It goes by the CPU's
+ * translations, so one that was left writable lets it, too.
+ */
+static int prove_page(struct storm_worker *worker, unsigned char *page)
 {
-	struct timespec *time = (struct timespec *)(worker->area.base + 64);
-	long rc;
-
-	if (protect(worker, PROT_READ))
-		return -1;
-	rc = syscall(SYS_clock_gettime, CLOCK_MONOTONIC, time);
-	if (rc != -1 || errno != EFAULT) {
-		errno = EPERM;
+	if (!syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (struct timespec *)(page + 64)))
+		return storm_wrong(worker, "memory that mprotect() made read-only can be written");
+	if (errno != EFAULT)
 		return storm_failed(worker, "the check that read-only memory cannot be written");
-	}
-	return protect(worker, PROT_READ | PROT_WRITE);
+	return 0;
 }
 
+static int prove(struct storm_worker *worker)
+{
+	const struct storm_memory *memory = worker->area.memory;
+	unsigned char *first = worker->area.base;
+	int rc = prove_page(worker, first);
+
+	return rc ? rc : prove_page(worker, first + memory->area_bytes - memory->page_bytes);
+}
+
+static int prepare(struct storm_worker *worker)
+{
+	return protect(worker, PROT_READ) ? -1 : prove(worker);
+}
+
+/* Read-only before the first operation and after each: what the last one did can be proven. */
 static void toggle(struct storm_worker *worker)
 {
 	const struct storm_memory *memory = worker->area.memory;
 	uint64_t visit = worker->visit, damaged = 0;
 
 	for (uint64_t op = worker->storm->ops; op; op--, visit++) {
-		if (protect(worker, PROT_READ) || protect(worker, PROT_READ | PROT_WRITE))
+		if (protect(worker, PROT_READ | PROT_WRITE))
 			break;
 		damaged += storm_area_write(memory, worker->area.base, visit,
 					    storm_expected(memory, visit, true));
+		if (protect(worker, PROT_READ))
+			break;
 	}
 	worker->slot->damaged = damaged;
 }
@@ -91,6 +105,7 @@ static const struct storm_cause cause = {
 	.call = "mprotect()",
 	.prepare = prepare,
 	.loop = toggle,
+	.prove = prove,
 };
 
 static int setup(struct task *task)
@@ -105,15 +120,15 @@ const struct stressor mprotect_storm_stressor = {
 	.version = 2,
 	.summary = "threads that take the right to write away and give it back",
 	.description =
-		"N threads of one mm, each on its own CPU, make P pages read-only, make them writable "
-		"again and write them, OPS times. For private pages both calls flush, on every CPU "
+		"N threads of one mm, each on its own CPU, make P read-only pages writable, write them "
+		"and make them read-only again, OPS times. For private pages both calls flush, on every CPU "
 		"that runs the mm. The kernel lets one thread at a time change the mappings of a mm: "
 		"the others sleep, and on x86 an idle CPU is spared, so counts are predicted for "
 		"one thread (and its readers) only, and the rate of several is also that of the "
 		"lock. mode=processes is without either.\n\n"
 		"Readers, rates and CPUs are as with dontneed-storm.\n\n"
-		"Verified: that pages which were made read-only cannot be written (before the window), "
-		"and that no write was lost.",
+		"Verified: that pages which were made read-only cannot be written (before the first "
+		"operation and after the last), and that no write was lost.",
 	.example = "mprotect-storm --runs 3 --set threads=1,2 --set ops=1000",
 	.needs = needs,
 	.options = options,

@@ -29,6 +29,12 @@ int storm_failed(struct storm_worker *worker, const char *call)
 	return -1;
 }
 
+int storm_wrong(struct storm_worker *worker, const char *words)
+{
+	worker->slot->wrong = words;
+	return -1;
+}
+
 static int fail_with(struct storm_worker *worker, const char *call, int rc)
 {
 	errno = -rc;
@@ -49,11 +55,21 @@ static int begin_worker(struct storm_worker *worker)
 	return storm->cause->prepare(worker);
 }
 
-static void finish(struct storm_shared *shared)
+static void prove(struct storm_worker *worker)
 {
+	if (worker->storm->cause->prove)
+		worker->storm->cause->prove(worker);
+	atomic_fetch_add(&worker->storm->shared->proved, 1);
+}
+
+static void finish(struct storm_worker *worker)
+{
+	struct storm_shared *shared = worker->storm->shared;
+
 	atomic_fetch_add(&shared->finished, 1);
 	while (!atomic_load_explicit(&shared->over, memory_order_relaxed))
 		spin_pause();
+	prove(worker);
 }
 
 static void work(struct storm_worker *worker)
@@ -103,7 +119,7 @@ static _Noreturn void live(struct storm_worker *worker)
 		while (!atomic_load_explicit(&storm->shared->go, memory_order_relaxed))
 			spin_pause();
 		work(worker);
-		finish(storm->shared);
+		finish(worker);
 	}
 	for (;;)
 		pause();
@@ -245,6 +261,9 @@ static int check_errors(struct storm *storm)
 			return task_say(storm->task, OUTCOME_BROKEN, "on CPU %u %s failed: %s",
 					storm->task->point->cpus[i], slot->call,
 					strerror(slot->error));
+		if (slot->wrong)
+			return task_say(storm->task, OUTCOME_FAIL, "on CPU %u %s",
+					storm->task->point->cpus[i], slot->wrong);
 	}
 	return 0;
 }
@@ -406,12 +425,11 @@ int storm_arm(struct task *task)
 	return has_readers(storm) ? read_in_calm(storm, STORM_MARK_BEFORE) : 0;
 }
 
-static int wait_for_others(struct storm *storm)
+static int wait_for_workers(struct storm *storm, const _Atomic unsigned int *count)
 {
 	int rc = 0;
 
-	for (unsigned int turns = 1;
-	     !rc && atomic_load(&storm->shared->finished) < storm->crowd.workers; turns++) {
+	for (unsigned int turns = 1; !rc && atomic_load(count) < storm->crowd.workers; turns++) {
 		spin_pause();
 		if (turns % LIFE_CHECK == 0)
 			rc = check_life(storm);
@@ -428,7 +446,7 @@ int storm_run(struct task *task)
 	atomic_store(&storm->shared->go, true);
 	work(&storm->all[0]);
 	atomic_fetch_add(&storm->shared->finished, 1);
-	rc = wait_for_others(storm);
+	rc = wait_for_workers(storm, &storm->shared->finished);
 	ask_readers(storm, STORM_MARK_WITHIN_END);
 	return rc;
 }
@@ -508,6 +526,9 @@ int storm_verify(struct task *task)
 	int rc = has_readers(storm) ? read_afterwards(storm) : 0;
 
 	atomic_store(&storm->shared->over, true);
+	prove(&storm->all[0]);
+	if (!rc)
+		rc = wait_for_workers(storm, &storm->shared->proved);
 	if (!rc)
 		rc = storm_check(storm);
 	if (!rc)

@@ -29,13 +29,14 @@ struct storm_slot {
 	long fill_faults;			  /* when every base page was first written */
 	const char *call;			  /* that failed, with the errno in error */
 	int error;
-	int end; /* wait status of a process that is no more */
+	const char *wrong; /* what the kernel did wrong, in words; NULL: nothing */
+	int end;	   /* wait status of a process that is no more */
 };
 
 /* In memory that processes share. */
 struct storm_shared {
 	_Atomic bool go, over; /* the window begins; nobody looks at the CPUs any more */
-	_Atomic unsigned int ready, finished;
+	_Atomic unsigned int ready, finished, proved;
 	_Atomic unsigned int mark; /* what readers are asked for */
 	struct storm_slot slots[];
 };
@@ -57,10 +58,13 @@ struct storm_cause {
 	const char *call; /* for messages */
 	bool refaults;	  /* every unit faults again after a call */
 	/* before the window, in the worker, its area filled: proves that the call works, and
-	 * makes it ready. 0, or -1 after storm_failed(). */
+	 * makes it ready. 0, or -1 after storm_failed() or storm_wrong(). */
 	int (*prepare)(struct storm_worker *worker);
 	/* the calls, storm->ops of them; writes before each with storm_area_write() */
 	void (*loop)(struct storm_worker *worker);
+	/* after the window, in the worker: proves that its last call is in force. As prepare();
+	 * NULL: what the loop's writes find is proof. */
+	int (*prove)(struct storm_worker *worker);
 };
 
 /* Who takes part. */
@@ -149,5 +153,7 @@ int storm_check(struct storm *storm);
 
 /* Notes the call that failed, with errno; -1. */
 int storm_failed(struct storm_worker *worker, const char *call);
+/* Notes, in static words, what the kernel did wrong; -1. */
+int storm_wrong(struct storm_worker *worker, const char *words);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,7 +161,7 @@ struct played {
 	struct task task;
 };
 
-static void play(struct played *played, const char *stressor, const char *words)
+static void prepare(struct played *played, const char *stressor, const char *words)
 {
 	*played = (struct played){
 		.cpus = { first_cpu(), first_cpu() },
@@ -173,6 +174,11 @@ static void play(struct played *played, const char *stressor, const char *words)
 		},
 		.task = { .point = &played->point, .shared = &played->shared, .cgroup_folder = -1 },
 	};
+}
+
+static void play(struct played *played, const char *stressor, const char *words)
+{
+	prepare(played, stressor, words);
 	ck_assert_int_eq(played->point.stressor->setup(&played->task), 0);
 }
 
@@ -330,6 +336,52 @@ START_TEST(what_storms_report_depends_on_time)
 }
 END_TEST
 
+/* Of all threads but this one, or of all: mprotect() that takes rights away does nothing. */
+static enum { HONEST, OTHERS_LIE, ALL_LIE } mprotects;
+
+/* In place of the C library's, for the stressor as well. */
+int mprotect(void *address, size_t bytes, int rights)
+{
+	bool lies = mprotects == ALL_LIE || (mprotects == OTHERS_LIE && gettid() != getpid());
+
+	return lies && rights == PROT_READ ? 0 : syscall(SYS_mprotect, address, bytes, rights);
+}
+
+/* In the window. */
+static const struct {
+	int mprotects;
+	enum outcome outcome;
+} protections[] = {
+	{ HONEST, OUTCOME_PASS },
+	{ ALL_LIE, OUTCOME_FAIL },
+	{ OTHERS_LIE, OUTCOME_FAIL },
+};
+
+START_TEST(a_protection_that_is_not_in_force_after_the_window_is_found)
+{
+	struct played played;
+
+	mprotects = HONEST;
+	play(&played, "mprotect-storm", "threads=2 ops=20 pages=2");
+	mprotects = protections[_i].mprotects;
+	ck_assert_int_eq(played.point.stressor->run(&played.task), 0);
+	played.point.stressor->verify(&played.task);
+	ck_assert_msg(played.shared.outcome == (int)protections[_i].outcome, "%s",
+		      played.shared.reason);
+}
+END_TEST
+
+START_TEST(a_protection_that_is_not_in_force_before_the_window_is_found)
+{
+	struct played played;
+
+	mprotects = ALL_LIE;
+	prepare(&played, "mprotect-storm", "threads=1 ops=20");
+	ck_assert_int_ne(played.point.stressor->setup(&played.task), 0);
+	ck_assert_msg(played.shared.outcome == OUTCOME_FAIL, "%s", played.shared.reason);
+}
+END_TEST
+
 /* The only one. */
 static pid_t child_of(pid_t parent)
 {
@@ -390,6 +442,9 @@ int main(void)
 	tcase_add_loop_test(tests,
 			    a_process_that_crashed_is_the_kernels_failure_and_another_end_is_not, 0,
 			    sizeof(ends) / sizeof(ends[0]));
+	tcase_add_loop_test(tests, a_protection_that_is_not_in_force_after_the_window_is_found, 0,
+			    sizeof(protections) / sizeof(protections[0]));
+	tcase_add_test(tests, a_protection_that_is_not_in_force_before_the_window_is_found);
 	tcase_add_test(tests, readers_are_judged_by_the_time_that_they_had_their_cpus);
 	tcase_add_loop_test(tests, a_readers_words_are_in_all_sets_of_the_cache, 0, 3);
 	tcase_add_test(tests, no_ratio_is_reported_from_an_emulator);
