@@ -153,10 +153,12 @@ static int add_plot(const struct comparison *comparison, const struct report_run
 	plot->description = format_string(
 		"Heat map of %s on CPUs 0 to %zu, %zu rows. The numbers are in the embedded data.",
 		metric->name, sums->columns - 1, sums->rows);
-	plot->caption = format_string(
-		"Mean of the repetitions on each CPU, a row %s; the first CPU of the run makes "
-		"the call, the others have neighbours.",
-		sums->by_boot ? "a boot" : "an arm");
+	/* what a CPU does is the stressor's to say: here it makes calls, there it has a neighbour
+	 */
+	plot->caption = sums->by_boot
+				? format_string("Mean of the repetitions on each CPU, a row a %s.",
+						comparison_unit(comparison))
+				: strdup("Mean of the repetitions on each CPU, a row an arm.");
 	ret = plot->title && plot->description && plot->caption ? 0 : -ENOMEM;
 	if (!ret)
 		ret = shade(plot, sums, metric);

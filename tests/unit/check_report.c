@@ -136,6 +136,26 @@ START_TEST(a_report)
 }
 END_TEST
 
+/* Which CPU makes the calls differs from stressor to stressor. */
+START_TEST(heat_maps_say_what_is_true_of_all)
+{
+	struct comparison *comparison = compared("baseline", "patched");
+	struct report_runs runs;
+	struct plot_list plots = { 0 };
+	const struct compared_metric *ipis = comparison_metric(&comparison->points[0],
+							       "remote_ipis");
+
+	ck_assert_int_eq(report_runs_load(comparison, &logger, &runs), 0);
+	ck_assert_int_eq(plots_add_heat(comparison, &runs, 0, ipis, &plots), 0);
+	ck_assert_uint_eq(plots.count, 1);
+	ck_assert_str_eq(plots.list[0].caption,
+			 "Mean of the repetitions on each CPU, a row a run.");
+	plots_free(&plots);
+	report_runs_free(&runs);
+	comparison_free(comparison);
+}
+END_TEST
+
 START_TEST(the_command)
 {
 	struct comparison *comparison = compared("baseline", "patched");
@@ -333,6 +353,7 @@ int main(void)
 	tcase_add_test(tcase, log_ticks_with_zero);
 	tcase_add_test(tcase, one_value);
 	tcase_add_test(tcase, a_report);
+	tcase_add_test(tcase, heat_maps_say_what_is_true_of_all);
 	tcase_add_test(tcase, the_command);
 	tcase_add_test(tcase, the_lab_s_command);
 	tcase_add_test(tcase, the_command_reads_back);
