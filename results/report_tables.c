@@ -78,7 +78,7 @@ static char *verdict_text(const struct compared_metric *metric, size_t arm)
 	static const char *const words[] = {
 		[COMPARED_NONE] = "-",
 		[COMPARED_OFF] = "not tested: built without libRmath",
-		[COMPARED_TOO_FEW] = "too few boots",
+		[COMPARED_TOO_FEW] = "too few to tell",
 		[COMPARED_UNDECIDED] = "~ not significant",
 		[COMPARED_NOISE] = "inside the noise floor",
 		[COMPARED_SAME] = "same",
@@ -181,7 +181,7 @@ struct table *report_verdicts(const struct comparison *comparison, enum report_t
 	table_column(table, TABLE_RIGHT, three ? "arm's median" : comparison->arms[1].name);
 	table_column(table, TABLE_RIGHT, "predicted");
 	table_column(table, TABLE_RIGHT, "p");
-	table_column(table, TABLE_RIGHT, "boots");
+	table_column(table, TABLE_RIGHT, comparison->rebooted ? "boots" : "runs");
 	for (size_t i = 0; i < comparison->point_count; i++) {
 		const struct compared_point *point = &comparison->points[i];
 
@@ -197,8 +197,13 @@ struct table *report_verdicts(const struct comparison *comparison, enum report_t
 					table->error = -ENOMEM;
 			}
 	}
-	table_note(table, "Medians are of boots (each boot is the median of its repetitions); p is "
-			  "corrected over the metrics of a point (Holm).");
+	table_note(
+		table,
+		"Values are medians of %ss (a %s is the median of its repetitions), a change is the "
+		"median of the ratios of all %ss, not the ratio of the medians; p is corrected over "
+		"the metrics of a point (Holm).",
+		comparison_unit(comparison), comparison_unit(comparison),
+		comparison_unit(comparison));
 	comparison_note_mixes(table, comparison);
 	return table_finish(table);
 }
