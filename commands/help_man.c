@@ -4,11 +4,13 @@
 
 #include "commands.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../harness/needs.h"
 #include "../harness/samples.h"
 #include "../harness/sources/source.h"
+#include "../lib/quantity.h"
 #include "../stressors/stressor.h"
 
 /* Text with what roff would take for its own escaped; an empty line ends a paragraph. */
@@ -151,6 +153,27 @@ static void print_counters(FILE *out)
 	}
 }
 
+static void print_numbers(FILE *out)
+{
+	static const struct {
+		const char *what, *words;
+		enum quantity quantity;
+	} rows[] = {
+		{ "a count", "powers of 1,000", QUANTITY_COUNT },
+		{ "a size", "powers of 1,024; bytes without a suffix", QUANTITY_BYTES },
+		{ "a time", "seconds without a suffix", QUANTITY_TIME },
+	};
+
+	fputs(".SH NUMBERS\nWith a suffix a number may have a fraction (1.5G).\n", out);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *suffixes = quantity_suffixes(rows[i].quantity);
+
+		if (suffixes)
+			fprintf(out, ".TP\n%s\n%s (%s)\n", rows[i].what, suffixes, rows[i].words);
+		free(suffixes);
+	}
+}
+
 static void print_tail(FILE *out)
 {
 	fputs(".SH EXIT STATUS\n"
@@ -187,5 +210,6 @@ void help_man(FILE *out)
 	print_commands(out);
 	print_stressors(out);
 	print_counters(out);
+	print_numbers(out);
 	print_tail(out);
 }

@@ -79,6 +79,20 @@ char *quantity_text(enum quantity quantity, uint64_t number)
 			     best ? best->text : "");
 }
 
+char *quantity_suffixes(enum quantity quantity)
+{
+	char *text = strdup("");
+
+	for (const struct suffix *suffix = kinds[quantity].suffixes; text && suffix->text;
+	     suffix++) {
+		char *longer = format_string("%s%s%s", text, *text ? ", " : "", suffix->text);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 const char *quantity_unit(enum quantity quantity)
 {
 	return kinds[quantity].unit;

@@ -24,6 +24,9 @@ bool quantity_parse(enum quantity quantity, const char *text, uint64_t *number);
  * NULL: no memory. */
 char *quantity_text(enum quantity quantity, uint64_t number);
 
+/* "ns, us, ms, s, m, h": the suffixes there are, for manuals. A fresh string; NULL: no memory. */
+char *quantity_suffixes(enum quantity quantity);
+
 /* How records name what a number is in: "bytes", "ns"; NULL for a number without a unit. */
 const char *quantity_unit(enum quantity quantity);
 
