@@ -11,6 +11,7 @@
 #include "../lib/fs.h"
 #include "../lib/interrupts.h"
 #include "../lib/perf.h"
+#include "../lib/tlb_row.h"
 #include "../lib/tracepoint.h"
 #include "../lib/vmstat.h"
 #include "capabilities.h"
@@ -257,7 +258,24 @@ static const struct {
 	{ "LOC", NULL, "timer ticks", "timer ticks have no row of this name on this architecture" },
 };
 
-static void add_rows(const struct interrupts *table, struct capabilities *capabilities)
+/* Flushes are provoked on this machine only, and only while the row holds nothing. */
+static bool is_dead(const char *root)
+{
+	unsigned int *numbers = NULL, count = 0;
+	hwloc_bitmap_t usable;
+	bool dead;
+
+	if (*root || cpus_usable(&usable))
+		return false;
+	numbers = cpus_numbers(usable, &count);
+	hwloc_bitmap_free(usable);
+	dead = numbers && count > 1 && tlb_row_is_dead(root, numbers, tlb_row_provoke);
+	free(numbers);
+	return dead;
+}
+
+static void add_rows(const char *root, const struct interrupts *table,
+		     struct capabilities *capabilities)
 {
 	const struct interrupts_row *row;
 	size_t i;
@@ -266,7 +284,11 @@ static void add_rows(const struct interrupts *table, struct capabilities *capabi
 		row = interrupts_find(table, rows[i].label);
 		if (!row && rows[i].description)
 			row = interrupts_find_described(table, rows[i].description);
-		if (row)
+		if (row && !strcmp(row->label, "TLB") && is_dead(root))
+			capabilities_add(capabilities, "interrupts", rows[i].label,
+					 CAPABILITY_MISSING,
+					 "look at flushes instead of remote_ipis", TLB_ROW_DEAD);
+		else if (row)
 			capabilities_add(capabilities, "interrupts", rows[i].label, CAPABILITY_OK,
 					 NULL, "row \"%s\", %u CPUs: %s", row->label, row->count,
 					 rows[i].gives);
@@ -295,7 +317,7 @@ static void add_interrupts(const char *root, struct capabilities *capabilities)
 				 NULL, "it cannot be read: %s", strerror(-err));
 		return;
 	}
-	add_rows(table, capabilities);
+	add_rows(root, table, capabilities);
 	interrupts_free(table);
 }
 

@@ -28,6 +28,7 @@
 #include <sys/types.h>
 
 #include "../lib/options.h"
+#include "../lib/spin.h"
 #include "../lib/status.h"
 
 /* What a stressor wants of the machine, as data; harness/needs.c checks it. */
@@ -169,18 +170,6 @@ int task_pin(unsigned int cpu);
 /* Options by name, of the task's point. */
 uint64_t task_uint(const struct task *task, const char *option);
 const char *task_string(const struct task *task, const char *option);
-
-/* One turn of a polite spin: PAUSE on x86, YIELD on arm64. */
-static inline void spin_pause(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield" ::: "memory");
-#else
-	__asm__ volatile("" ::: "memory");
-#endif
-}
 
 /* registry.c: all stressors, NULL at the end; and one by name, NULL when there is none. */
 extern const struct stressor *const all_stressors[];

@@ -5,7 +5,8 @@
  *
  * Counts the whole machine. The kernel adds to the row TLB when a CPU flushes
  * because another one asked (flush_tlb_func(), arch/x86/mm/tlb.c); flushes of
- * kernel memory are in CAL only. CAL holds those of TLB too (since 4.9).
+ * kernel memory are in CAL only. CAL holds those of TLB too (since 4.9). Where a hypervisor
+ * flushes in the kernel's place nothing is counted (lib/tlb_row.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -14,9 +15,11 @@
 
 #include "../../lib/interrupts.h"
 #include "../../lib/snapshot.h"
+#include "../../lib/tlb_row.h"
 #include "source.h"
 
 #define INTERRUPTS_FILE "/proc/interrupts"
+#define REMOTE_IPIS	0 /* its row of metrics[] */
 
 static const struct source_metric metrics[] = {
 	{ "remote_ipis", "interrupts", "less", "interrupts that asked a CPU to flush its TLB" },
@@ -41,6 +44,7 @@ struct interrupts_state {
 	enum value_status status; /* VALUE_OK: there is a snapshot */
 	const char *unreadable;	  /* else why not */
 	bool overflow;		  /* it outgrew its buffers */
+	bool tlb_dead;		  /* its row TLB counts nothing on this machine */
 };
 
 static int interrupts_open(const struct source_setup *setup, struct log *log, void **state)
@@ -63,6 +67,9 @@ static int interrupts_open(const struct source_setup *setup, struct log *log, vo
 		made->status = VALUE_UNSUPPORTED;
 		made->unreadable = "this machine has no " INTERRUPTS_FILE;
 	}
+	made->tlb_dead = setup->cpu_count > 1 &&
+			 tlb_row_is_dead(setup->root, setup->cpus,
+					 *setup->root ? NULL : tlb_row_provoke);
 	*state = made;
 	return 0;
 }
@@ -111,6 +118,13 @@ static const struct interrupts_row *find_row(const struct interrupts *table,
 	return row && row->count == table->cpu_count ? row : NULL;
 }
 
+static void add_unsupported(struct sample_sink *sink, int metric, const char *reason)
+{
+	struct value value = { .status = VALUE_UNSUPPORTED, .reason = reason };
+
+	sink->add(sink, metrics[metric].name, metrics[metric].unit, &value, NULL, 0);
+}
+
 static void add_difference(struct sample_sink *sink, int metric, const struct interrupts *before,
 			   const struct interrupts *after, double *by_cpu, unsigned int limit)
 {
@@ -120,9 +134,7 @@ static void add_difference(struct sample_sink *sink, int metric, const struct in
 	unsigned int i;
 
 	if (!first || !last) {
-		value.status = VALUE_UNSUPPORTED;
-		value.reason = places[metric].absent;
-		sink->add(sink, metrics[metric].name, metrics[metric].unit, &value, NULL, 0);
+		add_unsupported(sink, metric, places[metric].absent);
 		return;
 	}
 	for (i = 0; i < limit; i++)
@@ -135,8 +147,8 @@ static void add_difference(struct sample_sink *sink, int metric, const struct in
 	sink->add(sink, metrics[metric].name, metrics[metric].unit, &value, by_cpu, limit);
 }
 
-static void compare(struct sample_sink *sink, const struct interrupts *before,
-		    const struct interrupts *after)
+static void compare(const struct interrupts_state *state, struct sample_sink *sink,
+		    const struct interrupts *before, const struct interrupts *after)
 {
 	unsigned int limit = 0, i;
 	double *by_cpu;
@@ -155,7 +167,10 @@ static void compare(struct sample_sink *sink, const struct interrupts *before,
 		return;
 	}
 	for (i = 0; metrics[i].name; i++)
-		add_difference(sink, (int)i, before, after, by_cpu, limit);
+		if (i == REMOTE_IPIS && state->tlb_dead)
+			add_unsupported(sink, (int)i, TLB_ROW_DEAD);
+		else
+			add_difference(sink, (int)i, before, after, by_cpu, limit);
 	free(by_cpu);
 }
 
@@ -180,7 +195,7 @@ static void interrupts_read(void *state, struct sample_sink *sink)
 			     &after))
 		add_failure(sink, VALUE_FAILED, "the text of /proc/interrupts is not understood");
 	else
-		compare(sink, before, after);
+		compare(interrupts, sink, before, after);
 	interrupts_free(before);
 	interrupts_free(after);
 }

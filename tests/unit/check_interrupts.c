@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <math.h>
 
+#include "../../lib/cpus.h"
 #include "../../lib/interrupts.h"
 #include "../../lib/snapshot.h"
+#include "../../lib/tlb_row.h"
 
 static struct interrupts *parse(const char *root)
 {
@@ -265,6 +267,92 @@ START_TEST(source_on_this_machine)
 }
 END_TEST
 
+/* What a provoked flush does to the row of a machine in a folder. */
+static unsigned int provocations;
+
+static int in_vain(const unsigned int cpus[2])
+{
+	(void)cpus;
+	provocations++;
+	return 0;
+}
+
+static int with_effect(const unsigned int cpus[2])
+{
+	provocations++;
+	machine_write(machines_folder, "/proc/interrupts",
+		      "           CPU0       CPU1       \n"
+		      " TLB:          0          1   TLB shootdowns\n");
+	return cpus[1] == 1 ? 0 : -EINVAL;
+}
+
+static int not_possible(const unsigned int cpus[2])
+{
+	(void)cpus;
+	provocations++;
+	return -ETIMEDOUT;
+}
+
+static const struct {
+	const char *text;
+	int (*provoke)(const unsigned int cpus[2]);
+	bool dead;
+	unsigned int provocations;
+} tlb_rows[] = {
+	{ "CPU0 CPU1\n TLB: 0 0 TLB shootdowns\n", in_vain, true, 1 },
+	{ "CPU0 CPU1\n TLB: 0 0 TLB shootdowns\n", with_effect, false, 1 },
+	{ "CPU0 CPU1\n TLB: 0 0 TLB shootdowns\n", not_possible, false, 1 },
+	{ "CPU0 CPU1\n TLB: 0 0 TLB shootdowns\n", NULL, false, 0 },
+	/* nothing is asked of a machine whose row counts, that has none, or one CPU */
+	{ "CPU0 CPU1\n TLB: 0 7 TLB shootdowns\n", in_vain, false, 0 },
+	{ "CPU0 CPU1\nIPI0: 0 0 Rescheduling interrupts\n", in_vain, false, 0 },
+	{ "CPU0\n TLB: 0 TLB shootdowns\n", in_vain, false, 0 },
+};
+
+START_TEST(row_that_counts_nothing)
+{
+	static const unsigned int cpus[2] = { 0, 1 };
+
+	provocations = 0;
+	machine_write(machines_folder, "/proc/interrupts", tlb_rows[_i].text);
+	ck_assert_int_eq(tlb_row_is_dead(machines_folder, cpus, tlb_rows[_i].provoke),
+			 tlb_rows[_i].dead);
+	ck_assert_uint_eq(provocations, tlb_rows[_i].provocations);
+}
+END_TEST
+
+/* Here flushes either are interrupts, or are said not to be. */
+START_TEST(source_and_row_on_this_machine)
+{
+	struct keeping_sink keeper = { 0 };
+	struct source_setup setup = { .root = "" };
+	hwloc_bitmap_t usable;
+	unsigned int *cpus;
+	struct log log;
+	void *state;
+	bool dead;
+
+	ck_assert_int_eq(cpus_usable(&usable), 0);
+	cpus = cpus_numbers(usable, &setup.cpu_count);
+	setup.cpus = cpus;
+	log_open(&log, stderr, LOG_LEVEL_ERROR);
+	forget_samples(&keeper);
+	ck_assert_int_eq(interrupts_source.open(&setup, &log, &state), 0);
+	ck_assert_int_eq(interrupts_source.start(state), 0);
+	dead = setup.cpu_count > 1 && tlb_row_is_dead("", cpus, tlb_row_provoke);
+	ck_assert_int_eq(interrupts_source.stop(state), 0);
+	interrupts_source.read(state, &keeper.sink);
+	interrupts_source.close(state);
+	if (dead) {
+		ck_assert_int_eq(kept(&keeper, "remote_ipis")->value.status, VALUE_UNSUPPORTED);
+		ck_assert_str_eq(kept(&keeper, "remote_ipis")->reason, TLB_ROW_DEAD);
+	}
+	forget_samples(&keeper);
+	hwloc_bitmap_free(usable);
+	free(cpus);
+}
+END_TEST
+
 START_TEST(snapshot_reads_anew)
 {
 	struct snapshot snapshot;
@@ -301,6 +389,9 @@ int main(void)
 	tcase_add_test(group, source_without_file);
 	tcase_add_test(group, source_says_what_went_wrong);
 	tcase_add_test(group, source_on_this_machine);
+	tcase_add_loop_test(group, row_that_counts_nothing, 0,
+			    sizeof(tlb_rows) / sizeof(tlb_rows[0]));
+	tcase_add_test(group, source_and_row_on_this_machine);
 	tcase_add_test(group, snapshot_reads_anew);
 	suite_add_tcase(suite, group);
 	srunner_run_all(runner, CK_NORMAL);
