@@ -9,8 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define TABLE_BYTES (2UL << 20)		  /* what one page table of 4K pages maps */
-#define FILE_WORD   0x5eedf11ec0de0001ULL /* in the first words of each page of a file */
+#define FILE_WORD 0x5eedf11ec0de0001ULL /* in the first words of each page of a file */
 
 const char *const storm_sharings[] = { "private", "shared", NULL };
 const char *const storm_backings[] = { "anonymous", "file", NULL };
@@ -136,10 +135,16 @@ int storm_area_renew(const struct storm_area *area)
 	return map_at(area, MAP_FIXED);
 }
 
+size_t storm_table_bytes(size_t page_bytes)
+{
+	return page_bytes / sizeof(uint64_t) * page_bytes;
+}
+
 /* Over the reservation, which is never given up: other threads map memory at the same time. */
 int storm_area_make(const struct storm_memory *memory, unsigned int worker, struct storm_area *area)
 {
-	size_t align = memory->unit_bytes > TABLE_BYTES ? memory->unit_bytes : TABLE_BYTES;
+	size_t table_bytes = storm_table_bytes(memory->page_bytes);
+	size_t align = memory->unit_bytes > table_bytes ? memory->unit_bytes : table_bytes;
 	size_t bytes = round_up(memory->area_bytes, align) + 2 * align;
 	unsigned char *place = mmap(NULL, bytes, PROT_NONE,
 				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -61,6 +61,9 @@ uint64_t storm_memory_bytes(const struct point *point, size_t map_bytes, unsigne
 /* Whether pages come up as they were at first after a discard, or keep what was written. */
 bool storm_memory_is_private(const struct point *point);
 
+/* What one page table maps: it is a page of entries of 8 bytes, on x86-64 and arm64. */
+size_t storm_table_bytes(size_t page_bytes);
+
 /* Reserves a place with guards and maps the area there, for good. 0 or a negative errno. */
 int storm_area_make(const struct storm_memory *memory, unsigned int worker,
 		    struct storm_area *area);

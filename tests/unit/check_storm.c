@@ -428,6 +428,24 @@ START_TEST(a_process_that_crashed_is_the_kernels_failure_and_another_end_is_not)
 }
 END_TEST
 
+/* By a page of 64 KiB, as on some arm64 kernels: a table maps 512 MiB there, of 16 KiB 32. */
+START_TEST(areas_share_no_page_table)
+{
+	static const size_t page_bytes[] = { 4096, 16384, 65536 }, tables[] = { 2, 32, 512 };
+	struct storm_memory memory = memory_of_calls(false);
+	struct storm_area first, second;
+	size_t table = tables[_i] << 20;
+
+	ck_assert_uint_eq(storm_table_bytes(page_bytes[_i]), table);
+	memory.page_bytes = memory.unit_bytes = page_bytes[_i];
+	memory.call_bytes = memory.area_bytes = page_bytes[_i];
+	ck_assert_int_eq(storm_area_make(&memory, 0, &first), 0);
+	ck_assert_int_eq(storm_area_make(&memory, 1, &second), 0);
+	ck_assert_uint_eq((uintptr_t)first.base % table, 0);
+	ck_assert_uint_ne((uintptr_t)first.base / table, (uintptr_t)second.base / table);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("storm");
@@ -449,5 +467,6 @@ int main(void)
 	tcase_add_loop_test(tests, a_readers_words_are_in_all_sets_of_the_cache, 0, 3);
 	tcase_add_test(tests, no_ratio_is_reported_from_an_emulator);
 	tcase_add_test(tests, what_storms_report_depends_on_time);
+	tcase_add_loop_test(tests, areas_share_no_page_table, 0, 3);
 	return run_suite("storm", tests);
 }
