@@ -487,6 +487,23 @@ static bool reports_itself(const struct stressor *stressor, const char *metric)
 	return false;
 }
 
+/* What no kernel of this architecture counts: a prediction beside it would wait in vain. */
+static bool is_foreign(const struct plan *plan, const char *metric)
+{
+	for (const struct source **source = plan->sources; *source; source++)
+		if ((*source)->foreign && (*source)->foreign(metric))
+			return true;
+	return false;
+}
+
+/* Whether what a stressor predicts can be seen; in a mix that is only what it reports itself. */
+static bool is_seen(const struct plan *plan, const struct stressor *stressor, const char *metric)
+{
+	if (reports_itself(stressor, metric))
+		return true;
+	return !plan->interleave && !is_foreign(plan, metric);
+}
+
 /* Every metric that the stressor and the plan's sources report, with what is predicted. */
 static json_t *point_metrics(const struct plan *plan, const struct plan_point *from,
 			     unsigned int cpu_count, size_t page_bytes)
@@ -509,8 +526,7 @@ static json_t *point_metrics(const struct plan *plan, const struct plan_point *f
 	for (unsigned int i = 0; i < count; i++) {
 		json_t *metric = json_object_get(metrics, list[i].metric);
 
-		/* in a mix only what a stressor reports itself can be foretold */
-		if (metric && (!plan->interleave || reports_itself(from->stressor, list[i].metric)))
+		if (metric && is_seen(plan, from->stressor, list[i].metric))
 			json_object_set_new(metric, "predicted", json_real(list[i].value));
 	}
 	json_object_set_new(json_object_get(metrics, from->stressor->primary), "primary",

@@ -39,6 +39,17 @@ static const struct interrupt_place {
 	{ "CAL", "Function call interrupts", "/proc/interrupts has no row of function calls" },
 };
 
+#if defined(__x86_64__) || defined(__i386__)
+#define TLB_ROW_HERE true
+#else
+#define TLB_ROW_HERE false
+#endif
+
+static bool is_foreign(const char *metric)
+{
+	return !TLB_ROW_HERE && !strcmp(metric, metrics[REMOTE_IPIS].name);
+}
+
 struct interrupts_state {
 	struct snapshot snapshot;
 	enum value_status status; /* VALUE_OK: there is a snapshot */
@@ -214,6 +225,7 @@ const struct source interrupts_source = {
 	.summary = "interrupts between CPUs by /proc/interrupts",
 	.metrics = metrics,
 	.by_default = true,
+	.foreign = is_foreign,
 	.open = interrupts_open,
 	.start = interrupts_start,
 	.stop = interrupts_stop,

@@ -19,7 +19,7 @@
 struct value {
 	double value;
 	enum value_status status;
-	bool own; /* of this point's tasks alone, not of the whole machine */
+	bool own;	    /* of this point's tasks alone, not of the whole machine */
 	const char *reason; /* static or owned by the source until close(); NULL when ok */
 };
 
@@ -54,6 +54,9 @@ struct source {
 	const char *summary;
 	const struct source_metric *metrics; /* what it always reports */
 	bool by_default;		     /* read in every run */
+	/* Whether no kernel of this architecture counts it, so that nothing is predicted for it;
+	 * NULL: all are counted somewhere. What a guest runs asks its own architecture. */
+	bool (*foreign)(const char *metric);
 	/*
 	 * A counter that cannot be had is no error: open() succeeds and read()
 	 * reports its status and reason. Only a lack of memory or of file

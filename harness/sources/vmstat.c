@@ -129,6 +129,12 @@ static struct key key_of(const char *metric)
 	return (struct key){ metric, metric, &plain_group };
 }
 
+static bool is_foreign(const char *metric)
+{
+	return !key_of(metric).group->here ||
+	       (!strcmp(metric, FLUSHES_METRIC) && !tlb_flush_traced);
+}
+
 static bool is_switched_on(const char *root, const struct counter_group *group)
 {
 	unsigned long long on;
@@ -307,6 +313,7 @@ const struct source vmstat_source = {
 	.summary = "TLB flushes and memory events by /proc/vmstat",
 	.metrics = metrics,
 	.by_default = true,
+	.foreign = is_foreign,
 	.open = vmstat_open,
 	.start = vmstat_start,
 	.stop = vmstat_stop,
