@@ -99,8 +99,32 @@ static int named(const struct choice *choice, const struct point *point, const c
 	return unusable(choice, *node, option, given, reason, size);
 }
 
+/* One that would suit if this process might use it; NULL: none. */
+static const struct node *forbidden(const struct choice *choice)
+{
+	for (unsigned int i = 0; i < choice->nodes->count; i++) {
+		struct node node = choice->nodes->list[i];
+
+		if (node.allowed)
+			continue;
+		node.allowed = true;
+		if (suits(choice, &node))
+			return &choice->nodes->list[i];
+	}
+	return NULL;
+}
+
 static int say_none(const struct choice *choice, const char *what, char *reason, size_t size)
 {
+	const struct node *node = forbidden(choice);
+
+	if (node) {
+		snprintf(reason, size,
+			 "needs %s: node %u would do, but this process may not use its memory; "
+			 "give its cpuset (cpuset.mems) that node",
+			 what, node->number);
+		return 1;
+	}
 	snprintf(
 		reason, size,
 		"needs %s with %llu MiB free beside the kernel's reserve; give fewer pages, or a "
@@ -125,8 +149,10 @@ static int find_from(struct choice *choice, const struct point *point, bool down
 	if (!*from)
 		*from = nearest(choice);
 	choice->near = NULL;
+	if (!*from)
+		return say_none(choice, "a node", reason, size);
 	choice->tier = -1;
-	return *from ? 0 : say_none(choice, "a node", reason, size);
+	return 0;
 }
 
 static int find_to(struct choice *choice, const struct point *point, bool down,

@@ -152,6 +152,29 @@ START_TEST(room_is_what_the_watermarks_leave)
 }
 END_TEST
 
+START_TEST(a_node_that_a_cpuset_keeps_away_is_named)
+{
+	static const char *const words[] = {
+		"needs a second node: node 1 would do, but this process may not use its memory",
+		"needs a lower memory tier: node 1 would do",
+	};
+	char *root = machine_made("memory-only"), reason[400];
+	struct placement placement;
+	struct point point;
+	unsigned int cpu = 0;
+
+	machine_write(root, "/proc/self/status", "Name:\tx\nMems_allowed_list:\t0\n");
+	describe(&point, "1000", "auto", "auto", &cpu);
+	for (int down = 0; down < 2; down++) {
+		ck_assert_int_eq(
+			placement_find(root, &point, down, &placement, reason, sizeof(reason)), 1);
+		ck_assert_msg(strstr(reason, words[down]), "%s", reason);
+	}
+	options_free((struct option_values *)point.parameters);
+	free(root);
+}
+END_TEST
+
 #define BALANCING "/proc/sys/kernel/numa_balancing"
 
 /* In a process that root's permissions do not help: 0 when all is met, 1 with the reason. */
@@ -215,6 +238,7 @@ int main(void)
 	tcase_add_loop_test(tests, nodes_are_chosen, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tests, a_kernel_that_cannot_demote_is_named);
 	tcase_add_test(tests, room_is_what_the_watermarks_leave);
+	tcase_add_test(tests, a_node_that_a_cpuset_keeps_away_is_named);
 	tcase_add_test(tests, numa_balancing_must_be_off_or_turned_off);
 	return run_suite("placement", tests);
 }
