@@ -83,6 +83,7 @@ static const struct need needs[] = {
 
 static const struct environment_row environment[] = {
 	{ .kind = ENVIRONMENT_KNOB, .path = NODES_DEMOTION_PATH, .text = "1" },
+	PLACEMENT_KNOB,
 	{ .kind = ENVIRONMENT_KNOB,
 	  .path = LRU_PATH,
 	  .text = "0",
