@@ -366,13 +366,12 @@ static void rewrite(struct state *state, uint32_t version)
 	}
 }
 
-/* A reader has nothing to die of but its memory. */
 static int say_dead_reader(struct task *task, unsigned int reader, int status)
 {
-	return task_say(
-		task, OUTCOME_FAIL,
-		"reader %u on CPU %u was killed by signal %d: its memory is not what it was",
-		reader, task->point->cpus[reader + 1], WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	char who[64];
+
+	snprintf(who, sizeof(who), "reader %u on CPU %u", reader, task->point->cpus[reader + 1]);
+	return task_say_end(task, who, status);
 }
 
 /* Until every reader has been through its loop twice: what it does now began after the call. */
