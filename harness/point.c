@@ -230,12 +230,15 @@ static void measure(const struct plan *plan, struct member *members, unsigned in
 		}
 }
 
-/* An errno that nobody put into words yet; -ECANCELED is task_say()'s. */
+/* An errno that nobody put into words yet; -ECANCELED is task_say()'s. Without workers the step
+ * did. */
 static void say_errno(struct member *member)
 {
 	struct shared *shared = member->crew.shared;
 	int rc = member->rc;
 
+	if (!shared)
+		return;
 	if (rc == -ECANCELED && atomic_load(&shared->outcome) != OUTCOME_PASS)
 		return;
 	if (rc == -EINTR)
