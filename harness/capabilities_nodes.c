@@ -171,23 +171,42 @@ static struct nodes *add_nodes(const char *root, struct capabilities *capabiliti
 	return nodes;
 }
 
-/* The devices with volatile memory, with their sizes for people or without for a command; NULL:
- * none. */
-static char *device_list(const struct cxl *cxl, bool sizes)
+/* Volatile memory that is in no region. Where that is not told, any region may have it. */
+static bool has_spare(const struct cxl *cxl, const struct cxl_device *device)
+{
+	if (device->region_ram_bytes < 0)
+		return device->ram_bytes && !cxl->region_count;
+	return device->ram_bytes > (uint64_t)device->region_ram_bytes;
+}
+
+/* "mem0 4096 MiB, mem1 4096 MiB": the devices with volatile memory. NULL: none. */
+static char *describe_devices(const struct cxl *cxl)
 {
 	char *text = NULL, *longer;
-	unsigned int i;
 
-	for (i = 0; i < cxl->device_count; i++) {
+	for (unsigned int i = 0; i < cxl->device_count; i++) {
 		const struct cxl_device *device = &cxl->devices[i];
 
 		if (!device->ram_bytes)
 			continue;
-		longer = sizes ? format_string("%s%s%s %llu MiB", text ? text : "",
-					       text ? ", " : "", device->name,
-					       (unsigned long long)device->ram_bytes >> 20)
-			       : format_string("%s%s%s", text ? text : "", text ? " " : "",
-					       device->name);
+		longer = format_string("%s%s%s %llu MiB", text ? text : "", text ? ", " : "",
+				       device->name, (unsigned long long)device->ram_bytes >> 20);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* The names of those with memory to spare, for a command. NULL: none. */
+static char *list_spare_devices(const struct cxl *cxl)
+{
+	char *text = NULL, *longer;
+
+	for (unsigned int i = 0; i < cxl->device_count; i++) {
+		if (!has_spare(cxl, &cxl->devices[i]))
+			continue;
+		longer = format_string("%s%s%s", text ? text : "", text ? " " : "",
+				       cxl->devices[i].name);
 		free(text);
 		text = longer;
 	}
@@ -196,10 +215,10 @@ static char *device_list(const struct cxl *cxl, bool sizes)
 
 static void add_devices(const struct cxl *cxl, struct capabilities *capabilities)
 {
-	char *sizes = device_list(cxl, true), *names = device_list(cxl, false);
+	char *sizes = describe_devices(cxl), *names = list_spare_devices(cxl);
 	char *advice = NULL;
 
-	if (names && !cxl->region_count)
+	if (names)
 		advice = format_string("make a region: cxl create-region --type=ram --memdevs %s",
 				       names);
 	capabilities_add(capabilities, "cxl", "memory devices",
@@ -249,21 +268,41 @@ static void add_region(const struct cxl *cxl, const struct cxl_area *region,
 	free(use);
 }
 
-static void add_system_dax(const struct cxl_dax *dax, const struct nodes *nodes,
-			   struct capabilities *capabilities)
+struct dax_use {
+	enum capability_status status;
+	const char *words;
+};
+
+/* What has become of a device that is system memory. */
+static struct dax_use use_of_dax(const struct cxl_dax *dax, const struct nodes *nodes)
 {
 	const struct node *node = nodes && dax->target_node >= 0
 					  ? nodes_find(nodes, (unsigned int)dax->target_node)
 					  : NULL;
-	bool online = node && node->memory_bytes;
-	char *advice = online ? NULL : format_string("daxctl online-memory %s", dax->name);
 
-	capabilities_add(capabilities, "cxl", dax->name,
-			 online ? CAPABILITY_OK : CAPABILITY_MISSING, advice,
+	/* its node may have memory that is not the device's */
+	if (!dax->blocks_known && node && node->memory_bytes)
+		return (struct dax_use){ CAPABILITY_NOT_PERMITTED,
+					 "which root alone is told the state of" };
+	if (!dax->online_bytes)
+		return (struct dax_use){ CAPABILITY_MISSING, "not online" };
+	if (dax->offline_bytes)
+		return (struct dax_use){ CAPABILITY_MISSING, "online in part" };
+	return (struct dax_use){ CAPABILITY_OK, "online" };
+}
+
+static void add_system_dax(const struct cxl_dax *dax, const struct nodes *nodes,
+			   struct capabilities *capabilities)
+{
+	struct dax_use use = use_of_dax(dax, nodes);
+	char *advice = use.status == CAPABILITY_MISSING
+			       ? format_string("daxctl online-memory %s", dax->name)
+			       : NULL;
+
+	capabilities_add(capabilities, "cxl", dax->name, use.status, advice,
 			 "%llu MiB of %s, system memory of node %d, %s",
 			 (unsigned long long)dax->size_bytes >> 20,
-			 dax->region ? dax->region : "no CXL region", dax->target_node,
-			 online ? "online" : "not online");
+			 dax->region ? dax->region : "no CXL region", dax->target_node, use.words);
 	free(advice);
 }
 

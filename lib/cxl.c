@@ -220,6 +220,117 @@ static void complete_regions(const char *root, struct cxl *cxl)
 	}
 }
 
+/* "mem0" of an endpoint, by its link to the device. */
+static bool is_endpoint_of(const char *root, const char *endpoint, const char *device)
+{
+	char *path = format_string("%s" CXL_FOLDER "/%s/uport", root, endpoint), *slash;
+	char target[512];
+	ssize_t length = path ? readlink(path, target, sizeof(target) - 1) : -1;
+
+	free(path);
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	slash = strrchr(target, '/');
+	return !strcmp(slash ? slash + 1 : target, device);
+}
+
+/* What decoder<ENDPOINT>.<I> have of a device's volatile memory. */
+static long long decoded_ram_bytes(const char *root, const char *endpoint)
+{
+	const char *number = endpoint + strlen("endpoint");
+	long long sum = 0;
+	char *decoder, *path, *mode;
+	bool more = true;
+
+	for (unsigned int i = 0; more; i++) {
+		decoder = format_string("decoder%s.%u", number, i);
+		path = decoder ? format_string(CXL_FOLDER "/%s/mode", decoder) : NULL;
+		more = path && !fs_read_value(root, path, &mode);
+		if (more && !strcmp(mode, "ram"))
+			sum += device_number(root, CXL_FOLDER, decoder, "dpa_size", 0);
+		if (more)
+			free(mode);
+		free(path);
+		free(decoder);
+	}
+	return sum;
+}
+
+static int complete_device(const char *root, const char *endpoint, struct cxl *cxl)
+{
+	for (unsigned int i = 0; i < cxl->device_count; i++)
+		if (is_endpoint_of(root, endpoint, cxl->devices[i].name))
+			cxl->devices[i].region_ram_bytes = decoded_ram_bytes(root, endpoint);
+	return 0;
+}
+
+/* How much of each device is in regions: libcxl would tell for one decoder after the other, too. */
+static int complete_devices(const char *root, struct cxl *cxl)
+{
+	for (unsigned int i = 0; i < cxl->device_count; i++)
+		cxl->devices[i].region_ram_bytes = -1;
+	return each_entry(root, CXL_FOLDER, "endpoint", complete_device, cxl);
+}
+
+/* The whole blocks between two addresses; one that is not there is offline. */
+static void count_blocks(const char *root, uint64_t block_bytes, uint64_t start, uint64_t end,
+			 struct cxl_dax *dax)
+{
+	uint64_t block = (start + block_bytes - 1) / block_bytes;
+	char *path, *state;
+	bool online;
+
+	for (; (block + 1) * block_bytes <= end; block++) {
+		path = format_string(MEMORY_FOLDER "/memory%llu/state", (unsigned long long)block);
+		online = path && !fs_read_value(root, path, &state);
+		if (online) {
+			online = !strcmp(state, "online");
+			free(state);
+		}
+		free(path);
+		*(online ? &dax->online_bytes : &dax->offline_bytes) += block_bytes;
+	}
+}
+
+/* mapping<I>/start and end of a dax device; false: it has no such part, or root alone is told. */
+static bool read_mapping(const char *root, const char *name, unsigned int i, uint64_t *start,
+			 uint64_t *end)
+{
+	char *first = format_string("mapping%u/start", i);
+	char *last = format_string("mapping%u/end", i);
+
+	*start = *end = 0;
+	if (first && last) {
+		*start = (uint64_t)device_number(root, DAX_FOLDER, name, first, 0);
+		*end = (uint64_t)device_number(root, DAX_FOLDER, name, last, -1) + 1;
+	}
+	free(first);
+	free(last);
+	return *start && *end;
+}
+
+/* Whether the memory of kmem's devices is in use: their node may have memory of others. */
+static void complete_dax(const char *root, struct cxl *cxl)
+{
+	uint64_t block_bytes = memory_block_bytes(root), start, end;
+
+	for (unsigned int i = 0; block_bytes && i < cxl->dax_count; i++) {
+		struct cxl_dax *dax = &cxl->dax[i];
+
+		if (!dax->start || !dax->driver || strcmp(dax->driver, "kmem"))
+			continue;
+		dax->blocks_known = true;
+		for (unsigned int part = 0; read_mapping(root, dax->name, part, &start, &end);
+		     part++)
+			count_blocks(root, block_bytes, start, end, dax);
+		/* a kernel that does not show the parts (before 5.10) has one */
+		if (!dax->online_bytes && !dax->offline_bytes)
+			count_blocks(root, block_bytes, dax->start, dax->start + dax->size_bytes,
+				     dax);
+	}
+}
+
 /* Memory that the firmware reserved is a dax device of another driver's, inside of a region. */
 static int find_regions_of_dax(struct cxl *cxl)
 {
@@ -259,11 +370,15 @@ int cxl_read(const char *root, struct cxl **cxl)
 	if (err)
 		goto fail;
 	complete_regions(root, found);
+	err = complete_devices(root, found);
+	if (err)
+		goto fail;
 	err = each_entry(root, DAX_FOLDER, "dax", add_dax, found);
 	if (!err || err == -ENOENT)
 		err = find_regions_of_dax(found);
 	if (err)
 		goto fail;
+	complete_dax(root, found);
 	*cxl = found;
 	return 0;
 

@@ -14,7 +14,8 @@ struct cxl_device {
 	char *name;	    /* "mem0" */
 	uint64_t ram_bytes; /* volatile capacity */
 	uint64_t pmem_bytes;
-	int node; /* NUMA node of the device, -1: none */
+	int node;		    /* NUMA node of the device, -1: none */
+	long long region_ram_bytes; /* volatile capacity that is in regions; -1: not told */
 };
 
 struct cxl_area {
@@ -33,6 +34,9 @@ struct cxl_dax {
 	int target_node; /* the node it becomes as system memory, -1: none */
 	char *driver;	 /* "kmem", "device_dax"; NULL: not bound */
 	char *region;	 /* the CXL region it is of; NULL: it is of something else */
+	/* kmem's: its blocks of memory, when the start and the size of blocks are told */
+	bool blocks_known;
+	uint64_t online_bytes, offline_bytes;
 };
 
 struct cxl {

@@ -298,7 +298,7 @@ static int mark_cxl(const char *root, struct nodes *nodes)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	for (i = 0; i < cxl->dax_count; i++)
-		if (cxl->dax[i].region)
+		if (cxl->dax[i].region && (cxl->dax[i].online_bytes || !cxl->dax[i].blocks_known))
 			mark_node(nodes, cxl->dax[i].target_node);
 	for (i = 0; i < cxl->region_count; i++)
 		mark_node(nodes, cxl->regions[i].memory_node);

@@ -163,9 +163,10 @@ static const struct {
 	{ "nodes", CAPABILITY_OK, "3,5,9", NULL },
 };
 
-START_TEST(what_to_run)
+/* The row of this name in group "cxl" has this status, and these words in it. */
+static void ck_assert_row(const char *root, const char *name, enum capability_status status,
+			  const char *detail, const char *advice)
 {
-	char *root = machine_made("cxl-tiers");
 	const struct capability *row = NULL;
 	struct capabilities *found;
 	struct log log;
@@ -173,39 +174,140 @@ START_TEST(what_to_run)
 	log_open(&log, stderr, LOG_LEVEL_WARN);
 	ck_assert_int_eq(capabilities_collect(root, &log, &found), 0);
 	for (unsigned int i = 0; i < found->count; i++)
-		if (!strcmp(found->rows[i].area, "cxl") &&
-		    !strcmp(found->rows[i].name, rows[_i].name))
+		if (!strcmp(found->rows[i].area, "cxl") && !strcmp(found->rows[i].name, name))
 			row = &found->rows[i];
-	ck_assert_msg(row != NULL, "no row %s", rows[_i].name);
-	ck_assert_int_eq(row->status, rows[_i].status);
-	ck_assert_msg(strstr(row->detail, rows[_i].detail), "%s", row->detail);
-	if (rows[_i].advice)
-		ck_assert_msg(row->advice && strstr(row->advice, rows[_i].advice), "%s",
+	ck_assert_msg(row != NULL, "no row %s", name);
+	ck_assert_int_eq(row->status, status);
+	ck_assert_msg(strstr(row->detail, detail), "%s", row->detail);
+	if (advice)
+		ck_assert_msg(row->advice && strstr(row->advice, advice), "%s",
 			      row->advice ? row->advice : "none");
 	else
 		ck_assert_ptr_null(row->advice);
 	capabilities_free(found);
+}
+
+START_TEST(what_to_run)
+{
+	char *root = machine_made("cxl-tiers");
+
+	ck_assert_row(root, rows[_i].name, rows[_i].status, rows[_i].detail, rows[_i].advice);
 	free(root);
 }
 END_TEST
 
+#define DAX    "/sys/bus/dax/devices/"
+#define MEMORY "/sys/devices/system/memory/memory"
+
+/* cxl-tiers with other files: whether a device is online is a matter of its blocks, not of its
+ * node. */
+static const struct {
+	const char *path, *text; /* NULL: the file is removed */
+	const char *name;
+	enum capability_status status;
+	const char *detail, *advice;
+} online[] = {
+	/* nodes that have memory of others */
+	{ DAX "dax4.0/target_node", "3", "dax4.0", CAPABILITY_MISSING, "of node 3, not online",
+	  "daxctl online-memory dax4.0" },
+	{ DAX "dax4.0/target_node", "0", "dax4.0", CAPABILITY_MISSING, "of node 0, not online",
+	  "daxctl online-memory dax4.0" },
+	{ MEMORY "5/state", "offline", "dax0.0", CAPABILITY_MISSING, "online in part",
+	  "daxctl online-memory dax0.0" },
+	{ MEMORY "5/state", NULL, "dax0.0", CAPABILITY_MISSING, "online in part", "online-memory" },
+	/* the blocks that are wholly the device's */
+	{ DAX "dax0.0/resource", "0x240000000", "dax0.0", CAPABILITY_OK, "node 3, online", NULL },
+	{ DAX "dax0.0/size", "6442450943", "dax0.0", CAPABILITY_OK, "node 3, online", NULL },
+	/* not root: a node without memory says it all, another one nothing */
+	{ DAX "dax0.0/resource", NULL, "dax0.0", CAPABILITY_NOT_PERMITTED, "root alone", NULL },
+	{ DAX "dax4.0/resource", NULL, "dax4.0", CAPABILITY_MISSING, "not online",
+	  "online-memory" },
+};
+
+START_TEST(dax_memory_goes_by_its_blocks)
+{
+	char *root = machine_made("cxl-tiers");
+
+	for (size_t i = 0; i < sizeof(online) / sizeof(online[0]); i++) {
+		char *path = format_string("%s%s", root, online[i].path);
+		char *before = machine_read(root, online[i].path);
+
+		if (online[i].text)
+			machine_write(root, online[i].path, online[i].text);
+		else
+			ck_assert_int_eq(unlink(path), 0);
+		ck_assert_row(root, online[i].name, online[i].status, online[i].detail,
+			      online[i].advice);
+		machine_write(root, online[i].path, before);
+		free(before);
+		free(path);
+	}
+	free(root);
+}
+END_TEST
+
+/* 2 GiB here and 2 GiB there: the size that they have together is not where the end is. */
+START_TEST(a_dax_device_in_two_parts)
+{
+	char *root = machine_made("cxl-tiers");
+
+	machine_write(root, DAX "dax0.0/mapping0/start", "0x200000000\n");
+	machine_write(root, DAX "dax0.0/mapping0/end", "0x27fffffff\n");
+	machine_write(root, DAX "dax0.0/mapping1/start", "0x300000000\n");
+	machine_write(root, DAX "dax0.0/mapping1/end", "0x37fffffff\n");
+	machine_write(root, MEMORY "5/state", "offline\n");
+	ck_assert_row(root, "dax0.0", CAPABILITY_OK, "node 3, online", NULL);
+	machine_write(root, MEMORY "6/state", "offline\n");
+	ck_assert_row(root, "dax0.0", CAPABILITY_MISSING, "online in part", "online-memory");
+	free(root);
+}
+END_TEST
+
+#define CXL "/sys/bus/cxl/devices/"
+
+/* An endpoint's first decoder, of this mode and size. */
+static void write_decoder(unsigned int endpoint, const char *device, const char *mode,
+			  const char *bytes)
+{
+	char *path = format_string(CXL "decoder%u.0/mode", endpoint);
+	char *size = format_string(CXL "decoder%u.0/dpa_size", endpoint);
+	char *folder = format_string("%s" CXL "endpoint%u", machines_folder, endpoint);
+	char *link = format_string("%s/uport", folder);
+	char *target = format_string("../../../../pci0000:0c/0000:0d:00.0/%s", device);
+
+	machine_write(machines_folder, path, mode);
+	machine_write(machines_folder, size, bytes);
+	ck_assert_int_eq(fs_make_folders(folder, 0755), 0);
+	ck_assert_int_eq(symlink(target, link), 0);
+	free(path);
+	free(size);
+	free(folder);
+	free(link);
+	free(target);
+}
+
 /* Devices that are in no region: how to make one. */
 START_TEST(devices_without_a_region)
 {
-	struct capabilities *found;
-	char *advice = NULL;
-	struct log log;
+	const char *all = "cxl create-region --type=ram --memdevs mem0 mem1";
 
-	machine_write(machines_folder, "/sys/bus/cxl/devices/mem0/ram/size", "0x10000000\n");
-	machine_write(machines_folder, "/sys/bus/cxl/devices/mem1/ram/size", "0x10000000\n");
-	log_open(&log, stderr, LOG_LEVEL_WARN);
-	ck_assert_int_eq(capabilities_collect(machines_folder, &log, &found), 0);
-	for (unsigned int i = 0; i < found->count; i++)
-		if (!strcmp(found->rows[i].name, "memory devices"))
-			advice = found->rows[i].advice;
-	ck_assert_ptr_nonnull(advice);
-	ck_assert_ptr_nonnull(strstr(advice, "cxl create-region --type=ram --memdevs mem0 mem1"));
-	capabilities_free(found);
+	machine_write(machines_folder, CXL "mem0/ram/size", "0x10000000\n");
+	machine_write(machines_folder, CXL "mem1/ram/size", "0x10000000\n");
+	ck_assert_row(machines_folder, "memory devices", CAPABILITY_OK, "2; volatile", all);
+	/* a region, and nothing that tells whose */
+	machine_write(machines_folder, CXL "region0/size", "0x10000000\n");
+	ck_assert_row(machines_folder, "memory devices", CAPABILITY_OK, "2; volatile", NULL);
+	/* it is of the first device; the second has something else than volatile memory in one */
+	write_decoder(5, "mem0", "ram\n", "0x0000000010000000\n");
+	write_decoder(6, "mem1", "pmem\n", "0x0000000010000000\n");
+	ck_assert_row(machines_folder, "memory devices", CAPABILITY_OK, "2; volatile",
+		      "--memdevs mem1");
+	machine_write(machines_folder, CXL "decoder6.0/mode", "ram\n");
+	ck_assert_row(machines_folder, "memory devices", CAPABILITY_OK, "2; volatile", NULL);
+	/* half of it */
+	machine_write(machines_folder, CXL "decoder5.0/dpa_size", "0x0000000008000000\n");
+	ck_assert_row(machines_folder, "memory devices", CAPABILITY_OK, "2; volatile",
+		      "--memdevs mem0");
 }
 END_TEST
 
@@ -225,6 +327,8 @@ int main(void)
 	tcase_add_test(group, nodes_of_cxl_memory);
 	tcase_add_test(group, regions_of_dax_devices);
 	tcase_add_loop_test(group, what_to_run, 0, sizeof(rows) / sizeof(rows[0]));
+	tcase_add_test(group, dax_memory_goes_by_its_blocks);
+	tcase_add_test(group, a_dax_device_in_two_parts);
 	tcase_add_test(group, devices_without_a_region);
 	suite_add_tcase(suite, group);
 	srunner_run_all(runner, CK_NORMAL);
