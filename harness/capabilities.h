@@ -60,6 +60,15 @@ __attribute__((format(printf, 6, 7))) void
 capabilities_add(struct capabilities *capabilities, const char *area, const char *name,
 		 enum capability_status status, const char *advice, const char *detail, ...);
 
+/* "7.3" of the kernel as 7003; 0: not known. */
+unsigned int capabilities_kernel_version(const char *root);
+
+/*
+ * Whether this kernel sends IPIs to flush, on a CPU with INVLPGB or without: Linux uses
+ * it from 6.15 on (arch_tlbbatch_flush() in arch/x86/mm/tlb.c).
+ */
+void capabilities_broadcast(const char *root, bool invlpgb, struct capabilities *capabilities);
+
 /* The collectors, one file each. */
 /* perf, tracepoints, /proc/interrupts, /proc/vmstat */
 void capabilities_counters(const char *root, struct capabilities *capabilities);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/cpuid.h"
 #include "../lib/cpus.h"
 #include "../lib/event_names.h"
 #include "../lib/features.h"
@@ -321,6 +322,53 @@ static void add_interrupts(const char *root, struct capabilities *capabilities)
 	interrupts_free(table);
 }
 
+/* tlbi_setup() in arch/x86/kernel/cpu/common.c; 419 is X86_FEATURE_INVLPGB, 13 x 32 + 3. */
+static bool forbids_broadcast(const char *root)
+{
+	char *text, *rest, *word;
+	bool found = false;
+
+	if (fs_read_value(root, "/proc/cmdline", &text))
+		return false;
+	for (rest = text; (word = strsep(&rest, " "));)
+		found |= !strcmp(word, "tlbi=ipi") || !strcmp(word, "clearcpuid=419");
+	free(text);
+	return found;
+}
+
+void capabilities_broadcast(const char *root, bool invlpgb, struct capabilities *capabilities)
+{
+	static const char area[] = "interrupts", name[] = "IPIs for flushes";
+
+	if (!invlpgb)
+		capabilities_add(capabilities, area, name, CAPABILITY_OK, NULL,
+				 "the CPU has no INVLPGB");
+	else if (capabilities_kernel_version(root) < 6015)
+		capabilities_add(capabilities, area, name, CAPABILITY_OK, NULL,
+				 "the CPU has INVLPGB, which Linux uses from 6.15 on");
+	else if (forbids_broadcast(root))
+		capabilities_add(capabilities, area, name, CAPABILITY_OK, NULL,
+				 "the CPU has INVLPGB, and the kernel's command line forbids it");
+	else
+		capabilities_add(
+			capabilities, area, name, CAPABILITY_MISSING,
+			"boot with tlbi=ipi, or with clearcpuid=419 where the kernel does "
+			"not know that",
+			"the CPU has INVLPGB: this kernel may flush all CPUs by it, and then "
+			"remote_ipis and flushes stay near 0, whatever is predicted");
+}
+
+static void add_broadcast(const char *root, struct capabilities *capabilities)
+{
+	int invlpgb = cpuid_invlpgb();
+
+	if (*root)
+		capabilities_add(capabilities, "interrupts", "IPIs for flushes", CAPABILITY_MISSING,
+				 NULL, RECORDED);
+	else if (invlpgb >= 0)
+		capabilities_broadcast(root, invlpgb, capabilities);
+}
+
 static const struct {
 	const char *key, *gives, *advice;
 } keys[] = {
@@ -375,5 +423,6 @@ void capabilities_counters(const char *root, struct capabilities *capabilities)
 	add_event_names(capabilities);
 	add_tracepoints(root, capabilities);
 	add_interrupts(root, capabilities);
+	add_broadcast(root, capabilities);
 	add_vmstat(root, capabilities);
 }

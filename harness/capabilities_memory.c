@@ -23,8 +23,7 @@ static bool permitted(const char *root, const char *path, int mode)
 	return can;
 }
 
-/* "7.3" of the kernel as 7003; 0: not known. */
-static unsigned int kernel_version(const char *root)
+unsigned int capabilities_kernel_version(const char *root)
 {
 	unsigned int major = 0, minor = 0;
 	char *release;
@@ -130,7 +129,7 @@ static bool has_reclaim_file(const char *root, const char *mount)
 
 static void add_reclaim(const char *root, const char *mount, struct capabilities *capabilities)
 {
-	unsigned int version = kernel_version(root);
+	unsigned int version = capabilities_kernel_version(root);
 
 	if (has_reclaim_file(root, mount))
 		capabilities_add(capabilities, "memory", "memory.reclaim", CAPABILITY_OK, NULL,

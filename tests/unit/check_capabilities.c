@@ -194,6 +194,36 @@ START_TEST(machines_of_many_kinds)
 }
 END_TEST
 
+static const struct {
+	bool invlpgb;
+	const char *release, *command_line;
+	enum capability_status status;
+} broadcasts[] = {
+	{ false, "7.3.4", "quiet", CAPABILITY_OK },
+	{ true, "6.14.11", "quiet", CAPABILITY_OK },
+	{ true, "6.15.0", "quiet", CAPABILITY_MISSING },
+	{ true, "7.3.4", "quiet tlbi=ipi nokaslr\n", CAPABILITY_OK },
+	{ true, "7.3.4", "clearcpuid=419\n", CAPABILITY_OK },
+	{ true, "7.3.4", "tlbi=ipix\n", CAPABILITY_MISSING },
+};
+
+START_TEST(kernels_that_broadcast_flushes)
+{
+	for (size_t i = 0; i < sizeof(broadcasts) / sizeof(broadcasts[0]); i++) {
+		struct capabilities *found = calloc(1, sizeof(*found));
+
+		machine_write(machines_folder, "/proc/sys/kernel/osrelease", broadcasts[i].release);
+		machine_write(machines_folder, "/proc/cmdline", broadcasts[i].command_line);
+		capabilities_broadcast(machines_folder, broadcasts[i].invlpgb, found);
+		ck_assert_uint_eq(found->count, 1);
+		ck_assert_int_eq(found->rows[0].status, broadcasts[i].status);
+		ck_assert_int_eq(found->rows[0].advice != NULL,
+				 broadcasts[i].status == CAPABILITY_MISSING);
+		capabilities_free(found);
+	}
+}
+END_TEST
+
 START_TEST(recorded_machine)
 {
 	char *root = machine_recorded("vm-x86-2");
@@ -325,6 +355,7 @@ int main(void)
 	tcase_add_test(group, nodes_of_this_machine);
 	tcase_add_test(group, cxl_devices);
 	tcase_add_loop_test(group, machines_of_many_kinds, 0, sizeof(facts) / sizeof(facts[0]));
+	tcase_add_test(group, kernels_that_broadcast_flushes);
 	tcase_add_test(group, recorded_machine);
 	tcase_add_test(group, nothing_at_all);
 	tcase_add_test(group, this_machine_in_json);
