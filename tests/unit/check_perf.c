@@ -19,6 +19,7 @@
 #include "../../lib/event_names.h"
 #include "../../lib/features.h"
 #include "../../lib/perf.h"
+#include "../../lib/tlb_row.h"
 
 #define PAGES 500
 
@@ -375,7 +376,9 @@ START_TEST(flushes_are_counted_by_reason)
 	sent = kept(&run.keeper, "tlb_flush_ipi_sent");
 	remote = kept(&run.keeper, "tlb_flush_remote");
 	if (sent->value.status == VALUE_OK && sent->value.value > 0) {
-		ck_assert_double_ge(remote->value.value, 1);
+		/* where a hypervisor flushes, the other CPU's kernel never hears of it */
+		if (!tlb_row_is_dead("", (unsigned int[]){ own_cpu, busy_cpu }, tlb_row_provoke))
+			ck_assert_double_ge(remote->value.value, 1);
 		ck_assert_str_eq(sent->unit, "flushes");
 	}
 	end_run(&run);
