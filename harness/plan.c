@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From names and settings to points, an order, and JSON. Touches nothing. */
-#include "plan.h"
+/* From names and settings to points and an order. Touches nothing. */
+#include "plan_private.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../lib/cpus.h"
 #include "../lib/perf.h"
-#include "../results/record.h"
 #include "environment.h"
-#include "samples.h"
 
-#define POINTS_MAX  10000
-#define SECONDS_MAX 31536000.0
-#define STEPS_MAX   10000000
+#define POINTS_MAX 10000
+#define STEPS_MAX  10000000
 
 /* splitmix64 (Steele, Lea, Flood 2014): the order only has to be the same for the same seed. */
 static uint64_t next_random(uint64_t *state)
@@ -27,7 +23,7 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static int say_unknown_stressor(const char *name, struct log *log)
+int plan_unknown_stressor(const char *name, struct log *log)
 {
 	const char *names[64];
 	unsigned int count = 0;
@@ -42,8 +38,8 @@ static int say_unknown_stressor(const char *name, struct log *log)
 	return -EINVAL;
 }
 
-static int add_point(struct plan *plan, const struct stressor *stressor,
-		     struct option_values *parameters)
+int plan_add_point(struct plan *plan, const struct stressor *stressor,
+		   struct option_values *parameters)
 {
 	struct plan_point *larger;
 
@@ -66,13 +62,13 @@ static int add_stressor(struct plan *plan, const char *name, struct log *log)
 	int rc = 0;
 
 	for (unsigned int i = 0; all && !rc && all_stressors[i]; i++)
-		rc = add_point(plan, all_stressors[i], options_new(all_stressors[i]->options));
+		rc = plan_add_point(plan, all_stressors[i], options_new(all_stressors[i]->options));
 	if (all)
 		return rc;
 	stressor = stressor_find(name);
 	if (!stressor)
-		return say_unknown_stressor(name, log);
-	return add_point(plan, stressor, options_new(stressor->options));
+		return plan_unknown_stressor(name, log);
+	return plan_add_point(plan, stressor, options_new(stressor->options));
 }
 
 /* A setting's parts: [STRESSOR.]OPTION=VALUE[,VALUE...] */
@@ -159,7 +155,7 @@ static int multiply_point(struct plan *plan, unsigned int index, const struct se
 		target = plan->points[index].parameters;
 		if (!first) {
 			rc = plan->point_count < POINTS_MAX
-				     ? add_point(plan, stressor, options_copy(target))
+				     ? plan_add_point(plan, stressor, options_copy(target))
 				     : -E2BIG;
 			if (!rc)
 				target = plan->points[plan->point_count - 1].parameters;
@@ -226,7 +222,7 @@ static int apply_setting(struct plan *plan, const char *given, struct log *log)
 }
 
 /* Rounds of all points, the order within each round shuffled (Fisher-Yates). */
-static int make_order(struct plan *plan, struct log *log)
+int plan_make_order(struct plan *plan, struct log *log)
 {
 	uint64_t state = plan->seed;
 	unsigned int count = plan->point_count;
@@ -267,7 +263,7 @@ static int say_conflict(const struct plan_point *first, const struct plan_point 
 }
 
 /* Points that run at once share the machine: no two may want different values of one knob. */
-static int check_mix(const struct plan *plan, struct log *log)
+int plan_check_mix(const struct plan *plan, struct log *log)
 {
 	for (unsigned int i = 0; plan->interleave && i < plan->point_count; i++) {
 		const struct plan_point *first = &plan->points[i];
@@ -313,8 +309,8 @@ static void free_strings(char **strings)
 	free(strings);
 }
 
-static int choose_sources(struct plan *plan, const char *const *names, const char *const *events,
-			  struct log *log)
+int plan_take_sources(struct plan *plan, const char *const *names, const char *const *events,
+		      struct log *log)
 {
 	const char *known[32];
 	unsigned int count = 0, used = 0;
@@ -359,7 +355,7 @@ static char **copy_strings(const char *const *strings)
 	return copy;
 }
 
-static int copy_events(struct plan *plan, const char *const *events, struct log *log)
+int plan_take_events(struct plan *plan, const char *const *events, struct log *log)
 {
 	for (unsigned int i = 0; events && events[i]; i++) {
 		int rc = perf_event_check(events[i], log);
@@ -377,13 +373,13 @@ static int copy_events(struct plan *plan, const char *const *events, struct log 
 	return plan->events ? 0 : -ENOMEM;
 }
 
-static int take_counters(struct plan *plan, const char *const *names)
+int plan_take_counters(struct plan *plan, const char *const *names)
 {
 	plan->counters = copy_strings(names);
 	return plan->counters ? 0 : -ENOMEM;
 }
 
-static int check_cpu_list(struct plan *plan, const char *list, struct log *log)
+int plan_take_cpu_list(struct plan *plan, const char *list, struct log *log)
 {
 	hwloc_bitmap_t cpus;
 	int rc;
@@ -434,17 +430,17 @@ int plan_build(const struct plan_request *request, struct log *log, struct plan 
 	for (unsigned int i = 0; !rc && request->settings && request->settings[i]; i++)
 		rc = apply_setting(plan, request->settings[i], log);
 	if (!rc)
-		rc = check_mix(plan, log);
+		rc = plan_check_mix(plan, log);
 	if (!rc)
-		rc = check_cpu_list(plan, request->cpu_list, log);
+		rc = plan_take_cpu_list(plan, request->cpu_list, log);
 	if (!rc)
-		rc = choose_sources(plan, request->sources, request->events, log);
+		rc = plan_take_sources(plan, request->sources, request->events, log);
 	if (!rc)
-		rc = take_counters(plan, request->sources);
+		rc = plan_take_counters(plan, request->sources);
 	if (!rc)
-		rc = copy_events(plan, request->events, log);
+		rc = plan_take_events(plan, request->events, log);
 	if (!rc)
-		rc = make_order(plan, log);
+		rc = plan_make_order(plan, log);
 	if (rc)
 		plan_free(plan);
 	else
@@ -465,216 +461,4 @@ void plan_free(struct plan *plan)
 	free(plan->sources);
 	free(plan->cpu_list);
 	free(plan);
-}
-
-static json_t *metric_json(const char *unit, const char *better, double predicted)
-{
-	return json_pack("{s:s, s:s, s:o}", "unit", unit, "better", better, "predicted",
-			 isnan(predicted) ? json_null() : json_real(predicted));
-}
-
-static void add_source_metrics(json_t *metrics, const struct source_metric *row)
-{
-	for (; row && row->name; row++)
-		json_object_set_new(metrics, row->name, metric_json(row->unit, row->better, NAN));
-}
-
-static bool reports_itself(const struct stressor *stressor, const char *metric)
-{
-	for (const struct metric_row *row = stressor->metrics; row->name; row++)
-		if (!strcmp(row->name, metric))
-			return true;
-	return false;
-}
-
-/* What no kernel of this architecture counts: a prediction beside it would wait in vain. */
-static bool is_foreign(const struct plan *plan, const char *metric)
-{
-	for (const struct source **source = plan->sources; *source; source++)
-		if ((*source)->foreign && (*source)->foreign(metric))
-			return true;
-	return false;
-}
-
-/* Whether what a stressor predicts can be seen; in a mix that is only what it reports itself. */
-static bool is_seen(const struct plan *plan, const struct stressor *stressor, const char *metric)
-{
-	if (reports_itself(stressor, metric))
-		return true;
-	return !plan->interleave && !is_foreign(plan, metric);
-}
-
-/* Every metric that the stressor and the plan's sources report, with what is predicted. */
-static json_t *point_metrics(const struct plan *plan, const struct plan_point *from,
-			     unsigned int cpu_count, size_t page_bytes)
-{
-	struct point point = {
-		.stressor = from->stressor,
-		.parameters = from->parameters,
-		.cpu_count = cpu_count,
-		.page_bytes = page_bytes,
-	};
-	struct prediction list[PREDICTION_MAX];
-	unsigned int count = from->stressor->predict ? from->stressor->predict(&point, list) : 0;
-	json_t *metrics = json_object();
-
-	add_source_metrics(metrics, window_metrics);
-	for (const struct source **source = plan->sources; *source; source++)
-		add_source_metrics(metrics, (*source)->metrics);
-	for (const struct metric_row *row = from->stressor->metrics; row->name; row++)
-		json_object_set_new(metrics, row->name, metric_json(row->unit, row->better, NAN));
-	for (unsigned int i = 0; i < count; i++) {
-		json_t *metric = json_object_get(metrics, list[i].metric);
-
-		if (metric && is_seen(plan, from->stressor, list[i].metric))
-			json_object_set_new(metric, "predicted", json_real(list[i].value));
-	}
-	json_object_set_new(json_object_get(metrics, from->stressor->primary), "primary",
-			    json_true());
-	return metrics;
-}
-
-static json_t *strings_json(char *const *strings)
-{
-	json_t *array = json_array();
-
-	for (; strings && *strings; strings++)
-		json_array_append_new(array, json_string(*strings));
-	return array;
-}
-
-json_t *plan_json(const struct plan *plan, unsigned int cpu_count, size_t page_bytes)
-{
-	json_t *points = json_array(), *order = json_array(), *sources = json_array();
-
-	for (unsigned int i = 0; i < plan->point_count; i++)
-		json_array_append_new(
-			points,
-			json_pack("{s:s, s:i, s:o, s:o, s:o}", "stressor",
-				  plan->points[i].stressor->name, "stressor_version",
-				  (int)plan->points[i].stressor->version, "parameters",
-				  options_json(plan->points[i].parameters), "units",
-				  options_units(plan->points[i].parameters), "metrics",
-				  point_metrics(plan, &plan->points[i], cpu_count, page_bytes)));
-	for (unsigned int i = 0; i < plan->step_count; i++)
-		json_array_append_new(order, json_pack("[i, i]", (int)plan->order[i].point,
-						       (int)plan->order[i].repetition));
-	for (const struct source **source = plan->sources; *source; source++)
-		json_array_append_new(sources, json_string((*source)->name));
-	return json_pack("{s:s, s:i, s:I, s:i, s:f, s:f, s:b, s:s?, s:o, s:o, s:o, s:o, s:o}",
-			 "schema", "shootdown-plan", "version", RECORD_VERSION, "seed",
-			 (json_int_t)plan->seed, "repetitions", (int)plan->repetitions,
-			 "duration_s", plan->duration_ns / 1e9, "timeout_s", plan->timeout_ns / 1e9,
-			 "interleave", (int)plan->interleave, "cpu_list", plan->cpu_list, "sources",
-			 sources, "counters", strings_json(plan->counters), "events",
-			 strings_json(plan->events), "points", points, "order", order);
-}
-
-/* Borrowed strings of a JSON array, NULL at the end; the caller frees the array. */
-static const char **borrow_strings(const json_t *array)
-{
-	size_t count = json_array_size(array), used = 0;
-	const char **strings = calloc(count + 1, sizeof(*strings));
-
-	for (size_t i = 0; strings && i < count; i++) {
-		const char *text = json_string_value(json_array_get(array, i));
-
-		if (text)
-			strings[used++] = text;
-	}
-	return strings;
-}
-
-static int add_point_json(struct plan *plan, const json_t *json, struct log *log)
-{
-	const char *name = json_string_value(json_object_get(json, "stressor"));
-	int version = json_integer_value(json_object_get(json, "stressor_version"));
-	struct option_values *parameters;
-	const struct stressor *stressor;
-	char what[96];
-	int rc;
-
-	stressor = name ? stressor_find(name) : NULL;
-	if (!stressor)
-		return say_unknown_stressor(name ? name : "", log);
-	if (version != (int)stressor->version) {
-		log_error(log,
-			  "the plan wants version %d of stressor %s, this shootdown has %u; "
-			  "use the same shootdown on both sides",
-			  version, name, stressor->version);
-		return -EINVAL;
-	}
-	parameters = options_new(stressor->options);
-	if (!parameters)
-		return -ENOMEM;
-	snprintf(what, sizeof(what), "stressor %s", name);
-	rc = options_from_json(parameters, what, json_object_get(json, "parameters"), log);
-	if (rc) {
-		options_free(parameters);
-		return rc;
-	}
-	return add_point(plan, stressor, parameters);
-}
-
-/* Seconds of a plan as nanoseconds; a year is the limit of the options as well. */
-static int take_times(struct plan *plan, const json_t *json, struct log *log)
-{
-	double duration_s = json_number_value(json_object_get(json, "duration_s"));
-	double timeout_s = json_number_value(json_object_get(json, "timeout_s"));
-
-	if (!(duration_s >= 0 && duration_s <= SECONDS_MAX && timeout_s >= 0 &&
-	      timeout_s <= SECONDS_MAX)) {
-		log_error(log, "the plan's duration_s or timeout_s is out of range");
-		return -EINVAL;
-	}
-	plan->duration_ns = duration_s * 1e9;
-	plan->timeout_ns = timeout_s * 1e9;
-	return 0;
-}
-
-int plan_from_json(const json_t *json, struct log *log, struct plan **out)
-{
-	const char *schema = json_string_value(json_object_get(json, "schema"));
-	const char **sources = borrow_strings(json_object_get(json, "sources"));
-	const char **events = borrow_strings(json_object_get(json, "events"));
-	const char **counters = borrow_strings(json_object_get(json, "counters"));
-	const json_t *points = json_object_get(json, "points");
-	struct plan *plan = calloc(1, sizeof(*plan));
-	int rc = plan && sources && events && counters ? 0 : -ENOMEM;
-
-	if (!rc && (!schema || strcmp(schema, "shootdown-plan") ||
-		    json_integer_value(json_object_get(json, "version")) != RECORD_VERSION ||
-		    !json_array_size(points))) {
-		log_error(log, "this is no plan of version %d", RECORD_VERSION);
-		rc = -EINVAL;
-	}
-	if (!rc) {
-		plan->repetitions = json_integer_value(json_object_get(json, "repetitions"));
-		plan->seed = json_integer_value(json_object_get(json, "seed"));
-		plan->interleave = json_is_true(json_object_get(json, "interleave"));
-		rc = take_times(plan, json, log);
-	}
-	if (!rc)
-		rc = check_cpu_list(plan, json_string_value(json_object_get(json, "cpu_list")),
-				    log);
-	for (size_t i = 0; !rc && i < json_array_size(points); i++)
-		rc = add_point_json(plan, json_array_get(points, i), log);
-	if (!rc)
-		rc = check_mix(plan, log);
-	if (!rc)
-		rc = choose_sources(plan, sources, events, log);
-	if (!rc)
-		rc = take_counters(plan, counters);
-	if (!rc)
-		rc = copy_events(plan, events, log);
-	if (!rc)
-		rc = make_order(plan, log);
-	free(sources);
-	free(events);
-	free(counters);
-	if (rc)
-		plan_free(plan);
-	else
-		*out = plan;
-	return rc;
 }

@@ -163,36 +163,6 @@ static json_t *describe_arm(const struct lab_arm *arm, const struct lab_kernel *
 	return row;
 }
 
-static json_t *strings_json(const char *const *strings)
-{
-	json_t *array = strings && *strings ? json_array() : NULL;
-
-	for (; array && *strings; strings++)
-		json_array_append_new(array, json_string(*strings));
-	return array;
-}
-
-/*
- * What was given, by the names of lab ab's options and in its words, so that a report
- * can tell the command; not what other facts of lab.json tell.
- */
-static json_t *given_json(const struct lab_ab_request *request)
-{
-	char *memory = request->memory_bytes
-			       ? format_string("%llu", (unsigned long long)request->memory_bytes)
-			       : NULL;
-	json_t *given = json_pack("{s:s,s:o*,s:s*,s:o*,s:o*,s:s*,s:s*,s:s*,s:s*,s:s*,s:b}",
-				  "series", request->series, "arm", strings_json(request->arms),
-				  "source", request->source, "config",
-				  strings_json(request->configs), "instrument",
-				  strings_json(request->instruments), "memory", memory, "numa",
-				  request->numa, "cxl", request->cxl, "program", request->program,
-				  "append", request->kernel_arguments, "aa", request->twice);
-
-	free(memory);
-	return given;
-}
-
 /* outcome NULL: still running. */
 static int write_lab_json(struct ab *ab, const char *outcome)
 {
@@ -211,7 +181,7 @@ static int write_lab_json(struct ab *ab, const char *outcome)
 		"{s:s,s:i,s:s,s:s,s:s?,s:s?,s:o,s:o,s:i,s:I,s:s?,s:s,s:s,s:i,s:i,s:I,s:o,s:O,s:s?,s:I}",
 		"schema", "shootdown-lab", "version", 1, "series", series->name, "arch",
 		series->arch->name, "source", ab->prepared.source.identity, "instruments",
-		ab->prepared.instruments.names, "given", given_json(ab->request), "arms", arms,
+		ab->prepared.instruments.names, "given", lab_ab_given(ab->request), "arms", arms,
 		"cpus", (int)ab->request->cpus, "memory_bytes", (json_int_t)ab->memory.ram_bytes,
 		"layout", ab->layout, "emulator", ab->emulator.version, "accel", ab->emulator.accel,
 		"side_by_side", (int)ab->slot_count, "boots_each", (int)ab->request->boots, "seed",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/fs.h"
 #include "../../lib/spawn.h"
 #include "../../results/compare.h"
 #include "prepare.h"
@@ -227,6 +228,32 @@ void lab_ab_request_from(const struct option_values *values, struct lab_ab_reque
 	request->cxl = option_string(values, "cxl");
 	request->boot_timeout_ns = option_uint(values, "boot-timeout");
 	request->seed = option_uint(values, "seed");
+}
+
+static json_t *strings_json(const char *const *strings)
+{
+	json_t *array = strings && *strings ? json_array() : NULL;
+
+	for (; array && *strings; strings++)
+		json_array_append_new(array, json_string(*strings));
+	return array;
+}
+
+json_t *lab_ab_given(const struct lab_ab_request *request)
+{
+	char *memory = request->memory_bytes
+			       ? format_string("%llu", (unsigned long long)request->memory_bytes)
+			       : NULL;
+	json_t *given = json_pack("{s:s,s:o*,s:s*,s:o*,s:o*,s:s*,s:s*,s:s*,s:s*,s:s*,s:b}",
+				  "series", request->series, "arm", strings_json(request->arms),
+				  "source", request->source, "config",
+				  strings_json(request->configs), "instrument",
+				  strings_json(request->instruments), "memory", memory, "numa",
+				  request->numa, "cxl", request->cxl, "program", request->program,
+				  "append", request->kernel_arguments, "aa", request->twice);
+
+	free(memory);
+	return given;
 }
 
 /* The table of what arrived; a lab that measured nothing has none. */

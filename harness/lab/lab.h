@@ -166,6 +166,12 @@ extern const char *const lab_arch_choices[], *const lab_accel_choices[];
 
 /* Fills all but series and plan from such rows; strings are borrowed from values. */
 void lab_ab_request_from(const struct option_values *values, struct lab_ab_request *request);
+/*
+ * The way back, for lab.json: what was given, by the names of lab ab's options and in
+ * its words, so that a report can tell the command; not what other facts of lab.json tell. A
+ * new reference; NULL: no memory.
+ */
+json_t *lab_ab_given(const struct lab_ab_request *request);
 
 /* Prints the plan, the order of the boots and the guests' command lines; makes nothing. As
  * lab_ab(). */
