@@ -416,6 +416,7 @@ START_TEST(a_process_that_crashed_is_the_kernels_failure_and_another_end_is_not)
 	siginfo_t ended;
 	pid_t parent;
 
+	signal(ends[_i].number, SIG_DFL); /* nohup's children ignore SIGHUP */
 	play(&played, "dontneed-storm", "threads=1 readers=1 ops=1 mode=processes");
 	storm = played.task.state;
 	parent = storm->all[1].pid;
