@@ -16,8 +16,8 @@ expect "the check command in a guest" 0 "memory.reclaim" "$sd" lab boot "$kernel
 
 # mixed loads: what is skipped leaves its CPU to a neighbour, in every repetition (512 pages, 3 other CPUs)
 ipis() { jq -c "[.points[] | .metrics[] | select(.name == \"remote_ipis\") | $1]" "$2"; }
-"$sd" lab boot "$kernel" --cpus 4 --numa 2 --memory 1G --out "$work/g9" -- \
-	shootdown run pageout demote --interleave --runs 3 --set pages=512 --json > one.json 2> one.log
+"$sd" lab boot "$kernel" --cpus 4 --memory 1G --out "$work/g9" -- \
+	shootdown run pageout move-pages --interleave --runs 3 --set pages=512 --json > one.json 2> one.log
 check "a mix without the point that is skipped: all neighbours are there" test \
 	"$(ipis '.arms[0].samples[] | . >= 1530 and . <= 1600' one.json)" = "[true,true,true]"
 check "and the counts are the point's own" test "$(ipis '.shared' one.json) $(jq -c .mixes one.json)" = "[false,false] []"
