@@ -58,8 +58,9 @@ struct job {
 	struct reproduction *reproduction;
 	struct log *log;
 	double scale;
-	char *out;     /* OUT/test-T-N-cpus/ are lab folders */
-	int exit_code; /* the worst of the lab's */
+	char *out;			 /* OUT/test-T-N-cpus/ are lab folders */
+	int exit_code;			 /* the worst of the lab's */
+	unsigned int labs, skipped_labs; /* A/Bs; those in which everything was skipped */
 };
 
 /* Which exit code says more: a failure of the kernel first, then the end by a signal (128 + N). */
@@ -210,6 +211,8 @@ static int take_finished(struct job *job, const struct reference_test *test, uns
 	if (!outcome)
 		return move_aside(out, job->log);
 	log_info(job->log, "test %s on %u CPUs is in %s already", test->test, cpus, out);
+	job->labs++;
+	job->skipped_labs += !strcmp(outcome, outcome_name(OUTCOME_SKIP));
 	if (!strcmp(outcome, outcome_name(OUTCOME_FAIL)))
 		job->exit_code = worse(job->exit_code, EXIT_FAILED);
 	else if (!strcmp(outcome, outcome_name(OUTCOME_BROKEN)))
@@ -254,7 +257,11 @@ static int run_test(struct job *job, const struct reference_test *test, unsigned
 	ret = lab_ab(&request, job->log, &result);
 	if (ret)
 		goto free_plan;
-	job->exit_code = worse(job->exit_code, result.exit_code);
+	job->labs++;
+	if (result.exit_code == EXIT_SKIPPED)
+		job->skipped_labs++;
+	else
+		job->exit_code = worse(job->exit_code, result.exit_code);
 	ret = take_result(job, test, cpus, &result);
 	lab_ab_release(&result);
 	if (ret && ret != -ENOMEM) {
@@ -421,7 +428,7 @@ static int reproduce(struct job *job, FILE *out)
 	judge(job);
 	if (ret || printed)
 		return worse(job->exit_code, EXIT_BROKEN);
-	if (!reproduction_measured(job->reproduction))
+	if (!reproduction_measured(job->reproduction) || job->labs == job->skipped_labs)
 		return worse(job->exit_code, EXIT_SKIPPED);
 	log_info(job->log, "the run folders are in %s", job->out);
 	return job->exit_code;

@@ -91,6 +91,8 @@ expect "reproduce all tests of $series at 4 CPUs" 0 "at least" reproduce
 check "the sweep's steps for larger machines are named" grep -q "threads=8 needs more than 4 CPUs" "$work/said"
 check "published changes stand beside any number of CPUs" grep -Eq "3 kernel-build .*-2.2%" "$work/said"
 check "Redis is skipped in a guest, with what to do" grep -q "run redis-snapshot on hardware" "$work/said"
+expect "where all is skipped, the exit code says so" 77 "install redis-server" timeout 300 "$sd" reproduce "$series" \
+	--test 4 --cpus 4 --scale 0.25 --boots 1 --runs 1 --out table
 # a kernel that no longer broadcasts for threads on several CPUs: its rule is broken
 rm "table/test-2-4-cpus/$last/boot-1/checksums"
 sed -i '/"metric":"tlbi_broadcast"/s/"value":[0-9.e+]*/"value":0/' "table/test-2-4-cpus/$last/boot-1/samples.jsonl"
