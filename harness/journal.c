@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -294,6 +295,25 @@ static bool belongs_to_us(int fd)
 	       !(status.st_mode & 077);
 }
 
+#define ORPHANS_MS 2000 /* a worker forked just before its owner was killed is gone long before */
+
+/*
+ * A worker that was being forked when its owner was killed still holds the lock for the
+ * moment until it dies, too: that is waited for, an owner that lives is not.
+ */
+static bool lock_of_dead(int fd, const char *name)
+{
+	pid_t owner = atoi(name);
+
+	for (unsigned int ms = 0; flock(fd, LOCK_EX | LOCK_NB); ms += 10) {
+		if (errno != EWOULDBLOCK || owner <= 0 || ms >= ORPHANS_MS || !kill(owner, 0) ||
+		    errno != ESRCH)
+			return false;
+		usleep(10000);
+	}
+	return true;
+}
+
 static struct journal *open_dead(int folder, const char *name)
 {
 	struct journal *journal = calloc(1, sizeof(*journal));
@@ -304,8 +324,8 @@ static struct journal *open_dead(int folder, const char *name)
 	journal->folder = dup(folder);
 	journal->fd = openat(folder, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
 	snprintf(journal->name, sizeof(journal->name), "%s", name);
-	if (journal->fd >= 0 && belongs_to_us(journal->fd) &&
-	    !flock(journal->fd, LOCK_EX | LOCK_NB) && !load(journal))
+	if (journal->fd >= 0 && belongs_to_us(journal->fd) && lock_of_dead(journal->fd, name) &&
+	    !load(journal))
 		return journal;
 	release(journal);
 	return NULL;

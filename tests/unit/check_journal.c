@@ -200,6 +200,29 @@ START_TEST(a_knob_of_a_killed_run_is_restored)
 }
 END_TEST
 
+/* The owner was killed while it forked a worker, which holds the lock a little longer. */
+START_TEST(a_worker_that_dies_later_is_waited_for)
+{
+	struct environment environment;
+	pid_t pid;
+
+	make_knob("old");
+	pid = fork();
+	if (!pid) {
+		set_knob(&environment, knob, quiet_log());
+		if (!fork()) {
+			usleep(200000);
+			_exit(0);
+		}
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+	ck_assert_int_ge(undo_dead_journals(quiet_log()), 1);
+	ck_assert_knob("old");
+	unlink(knob);
+}
+END_TEST
+
 START_TEST(a_knob_that_somebody_else_has_set_is_left)
 {
 	struct environment environment;
@@ -291,6 +314,7 @@ int main(void)
 	tcase_add_test(tests, a_knob_gets_its_old_value_back);
 	tcase_add_test(tests, a_knob_of_choices_gets_its_old_choice_back);
 	tcase_add_test(tests, a_knob_of_a_killed_run_is_restored);
+	tcase_add_test(tests, a_worker_that_dies_later_is_waited_for);
 	tcase_add_test(tests, a_knob_that_somebody_else_has_set_is_left);
 	tcase_add_test(tests, a_knob_that_is_set_already_is_not_written);
 	tcase_add_test(tests, a_knob_that_is_missing_changes_nothing);
