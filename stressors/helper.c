@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../lib/cpus.h"
+#include "../lib/spawn.h"
 
 static void wait_at_gate(const struct helper_request *request)
 {
@@ -85,4 +86,16 @@ hwloc_bitmap_t helper_cpus(const unsigned int *numbers, unsigned int count)
 			return NULL;
 		}
 	return cpus;
+}
+
+int helper_say_log(struct task *task, const char *log, const char *what)
+{
+	char *tail = spawn_log_tail(log, 4);
+
+	for (char *at = tail; at && *at; at++)
+		if (*at == '\n')
+			*at = ';';
+	task_say(task, OUTCOME_BROKEN, "%s; it says: %s", what, tail && *tail ? tail : "nothing");
+	free(tail);
+	return -ECANCELED;
 }

@@ -11,6 +11,8 @@
 #include <hwloc.h>
 #include <sys/types.h>
 
+#include "stressor.h"
+
 struct helper_request {
 	const char *const *argv;   /* NULL at the end; argv[0] is looked up in PATH */
 	hwloc_const_bitmap_t cpus; /* where it may run */
@@ -29,5 +31,8 @@ void helper_end(pid_t pid);
 
 /* The CPUs of numbers[first], numbers[first + 1], ...; NULL: no memory. */
 hwloc_bitmap_t helper_cpus(const unsigned int *numbers, unsigned int count);
+
+/* OUTCOME_BROKEN: what went wrong, and the last lines of the program's log. -ECANCELED. */
+int helper_say_log(struct task *task, const char *log, const char *what);
 
 #endif

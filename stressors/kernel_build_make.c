@@ -27,18 +27,6 @@ static const char *const make_environment[] = {
 	NULL,
 };
 
-static int say_log(struct task *task, const struct build *build, const char *what)
-{
-	char *tail = spawn_log_tail(build->log, 4);
-
-	for (char *at = tail; at && *at; at++)
-		if (*at == '\n')
-			*at = ';';
-	task_say(task, OUTCOME_BROKEN, "%s; make says: %s", what, tail && *tail ? tail : "nothing");
-	free(tail);
-	return -ECANCELED;
-}
-
 /* Outside the window: configuration, tools and generated headers. */
 static int prepare(struct task *task, struct build *build, char *output, char *parallel)
 {
@@ -54,9 +42,10 @@ static int prepare(struct task *task, struct build *build, char *output, char *p
 
 		rc = spawn_run(&spawn);
 		if (rc)
-			return say_log(task, build,
-				       "cannot configure the kernel (a tree that was built in? "
-				       "\"make mrproper\" there)");
+			return helper_say_log(
+				task, build->log,
+				"cannot configure the kernel (a tree that was built in? "
+				"\"make mrproper\" there)");
 	}
 	return 0;
 }
@@ -139,7 +128,7 @@ int build_make_verify(struct task *task, struct build *build)
 	unsigned long long compiler = compiler_version(task->folder);
 
 	if (build->status)
-		return say_log(task, build, "the build failed");
+		return helper_say_log(task, build->log, "the build failed");
 	if (!objects)
 		return task_say(task, OUTCOME_BROKEN,
 				"make built no object file: give another target than %s",

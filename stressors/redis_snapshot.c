@@ -169,19 +169,6 @@ static uint64_t memory_bytes(const struct point *point)
 
 /* ---- servers ---- */
 
-/* What a server or load generator says last, with the lines joined. */
-static int say_with_log(struct task *task, const char *log, const char *what)
-{
-	char *tail = spawn_log_tail(log, 3);
-
-	for (char *at = tail; at && *at; at++)
-		if (*at == '\n')
-			*at = ';';
-	task_say(task, OUTCOME_BROKEN, "%s; it says: %s", what, tail && *tail ? tail : "nothing");
-	free(tail);
-	return -ECANCELED;
-}
-
 static int name_files(const char *folder, unsigned int index, struct instance *instance)
 {
 	instance->folder = format_string("%s/%u", folder, index);
@@ -230,10 +217,10 @@ static int start_server(struct task *task, struct state *state, struct instance 
 	while ((rc = redis_connect(&instance->client, instance->socket))) {
 		if (waitpid(instance->server, NULL, WNOHANG) > 0) {
 			instance->server = 0;
-			return say_with_log(task, instance->log, "redis-server ended at once");
+			return helper_say_log(task, instance->log, "redis-server ended at once");
 		}
 		if (monotonic_ns() > limit_ns)
-			return say_with_log(task, instance->log, "redis-server does not answer");
+			return helper_say_log(task, instance->log, "redis-server does not answer");
 		usleep(POLL_US);
 	}
 	return 0;
@@ -319,7 +306,7 @@ static int start_instance(struct task *task, struct state *state, unsigned int i
 	if (!rc)
 		rc = fill(task, state, instance);
 	if (!rc && server_info(instance, "persistence"))
-		rc = say_with_log(task, instance->log, "redis-server does not answer");
+		rc = helper_say_log(task, instance->log, "redis-server does not answer");
 	if (!rc && redis_number(instance->client.reply, "rdb_last_cow_size") < 0)
 		rc = task_say(task, OUTCOME_SKIP,
 			      "this redis-server does not tell what a snapshot copied "
@@ -377,9 +364,9 @@ static int note_snapshot(struct state *state, struct instance *instance)
 
 static int say_failed(struct task *task, const struct instance *instance)
 {
-	return say_with_log(task, instance->log,
-			    "a snapshot failed: free memory, or give fewer keys or a smaller "
-			    "value");
+	return helper_say_log(task, instance->log,
+			      "a snapshot failed: free memory, or give fewer keys or a smaller "
+			      "value");
 }
 
 /* Has the snapshot that was asked for come to its end? It is noted then; *idle: none is made. */
@@ -393,7 +380,7 @@ static int look_at_snapshot(struct task *task, struct instance *instance, bool *
 		return say_failed(task, instance);
 	if (*idle && instance->saving)
 		rc = note_snapshot(task->state, instance);
-	return rc ? say_with_log(task, instance->log, "redis-server does not answer") : 0;
+	return rc ? helper_say_log(task, instance->log, "redis-server does not answer") : 0;
 }
 
 /* Asks for the next snapshot when the last is done. */
@@ -409,7 +396,7 @@ static int keep_saving(struct task *task, struct instance *instance)
 	if (rc == -EREMOTEIO) /* as when fork() fails */
 		return say_failed(task, instance);
 	instance->saving = true;
-	return rc ? say_with_log(task, instance->log, "redis-server does not answer") : 0;
+	return rc ? helper_say_log(task, instance->log, "redis-server does not answer") : 0;
 }
 
 /* Has the load come to its end? A generator that fails is found in verify(). */
@@ -483,7 +470,7 @@ static int report_load(struct task *task, const struct state *state)
 			free(text);
 		}
 		if (rc)
-			return say_with_log(
+			return helper_say_log(
 				task, state->load->own_file ? instance->load_log : instance->result,
 				"the load generator told no figures");
 		rate += result.requests_per_s;
