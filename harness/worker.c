@@ -365,9 +365,15 @@ int crew_start_driver(struct crew *crew)
 	return start_served(crew, &crew->driver, false);
 }
 
-static int wait_for_turns(struct crew *crew, unsigned int index, uint64_t deadline_ns)
+uint64_t crew_turns(const struct crew *crew, unsigned int neighbour)
 {
-	while (!atomic_load(&crew->shared->neighbours[index].count)) {
+	return atomic_load(&crew->shared->neighbours[crew->first_neighbour + neighbour].count);
+}
+
+int crew_await_turn(const struct crew *crew, unsigned int neighbour, uint64_t seen,
+		    uint64_t deadline_ns)
+{
+	while (crew_turns(crew, neighbour) == seen) {
 		if (spawn_interrupted())
 			return -EINTR;
 		if (monotonic_ns() > deadline_ns)
@@ -400,7 +406,7 @@ int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns)
 		crew->neighbour_count = i + 1;
 	}
 	for (unsigned int i = 0; !rc && i < count; i++)
-		rc = wait_for_turns(crew, first + i, deadline_ns);
+		rc = crew_await_turn(crew, i, 0, deadline_ns);
 	return rc;
 }
 

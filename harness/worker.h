@@ -74,6 +74,12 @@ int crew_start_driver(struct crew *crew);
 /* Starts them and waits until each has run on its CPU. -ETIMEDOUT, -EINTR. */
 int crew_start_neighbours(struct crew *crew, uint64_t deadline_ns);
 
+/* How often a neighbour, counted from 0, has been round its loop. */
+uint64_t crew_turns(const struct crew *crew, unsigned int neighbour);
+/* Waits until that is no longer `seen`. -ETIMEDOUT, with a deadline of 0 at once; -EINTR. */
+int crew_await_turn(const struct crew *crew, unsigned int neighbour, uint64_t seen,
+		    uint64_t deadline_ns);
+
 /*
  * Sends a command and waits for the answer, which is returned: 0 or the
  * callback's negative errno. -ETIMEDOUT after deadline_ns (CLOCK_MONOTONIC);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * harness/run.c and point.c: which points of a mix run, in which repetitions, with two
- * stressors of the test's own. Needs two CPUs.
+ * harness/run.c and point.c: which points of a mix run, in which repetitions, and whether
+ * neighbours were there, with stressors of the test's own. Needs two CPUs.
  */
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../harness/mix.h"
 #include "../../harness/run.h"
+#include "../../lib/clock.h"
 #include "../../lib/cpus.h"
+#include "../../stressors/region.h"
 #include "quiet.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
@@ -67,6 +71,25 @@ static struct stressor fickle = {
 	.run = run_nothing,
 };
 
+static const struct option_row neighbours_option[] = { NEIGHBOURS_OPTION, { .name = NULL } };
+
+/* Long enough for a neighbour to have its CPU on a busy machine, too. */
+static int run_long(struct task *task)
+{
+	(void)task;
+	usleep(500000);
+	return 0;
+}
+
+static const struct stressor lonely = {
+	.name = "lonely",
+	.options = neighbours_option,
+	.metrics = no_metrics,
+	.primary = "time_ms",
+	.setup = run_nothing,
+	.run = run_long,
+};
+
 /* ---- a counter of the whole machine ---- */
 
 static int open_count(const struct source_setup *setup, struct log *log, void **state)
@@ -111,21 +134,80 @@ static const struct source count_source = {
 	.close = close_count,
 };
 
+/* ---- one that keeps neighbours from running ---- */
+
+static pid_t stopped_neighbour;
+static bool goes_on; /* after the window */
+
+static int open_stopper(const struct source_setup *setup, struct log *log, void **state)
+{
+	(void)log;
+	*state = NULL;
+	ck_assert_uint_eq(setup->task_count, 3); /* target, driver, neighbour */
+	stopped_neighbour = setup->tasks[2];
+	ck_assert_int_eq(kill(stopped_neighbour, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(stopped_neighbour, NULL, WUNTRACED), stopped_neighbour);
+	return 0;
+}
+
+static int end_stopper(void *state)
+{
+	(void)state;
+	return goes_on && kill(stopped_neighbour, SIGCONT) ? -errno : 0;
+}
+
+static const struct source stopper = {
+	.name = "stopper",
+	.metrics = count_metrics,
+	.open = open_stopper,
+	.start = touch_count,
+	.stop = end_stopper,
+	.read = read_count,
+	.close = close_count,
+};
+
 /* ---- a run, and its record in a few words ---- */
+
+static char last_reason[512];
 
 static void describe(const json_t *line, char *text, size_t size)
 {
 	const json_t *data = json_object_get(line, "data");
 	const char *outcome = json_string_value(json_object_get(data, "outcome"));
 	const char *metric = json_string_value(json_object_get(data, "metric"));
+	const char *reason = json_string_value(json_object_get(data, "reason"));
 	int point = (int)json_integer_value(json_object_get(data, "point"));
 	size_t used = strlen(text);
 
+	if (reason)
+		snprintf(last_reason, sizeof(last_reason), "%s", reason);
 	if (outcome)
 		snprintf(text + used, size - used, "%d %s, ", point, outcome);
 	else if (metric && !strcmp(metric, "count"))
 		snprintf(text + used, size - used, "%d %s, ", point,
 			 json_string_value(json_object_get(data, "status")));
+}
+
+static void run_and_describe(const struct plan *plan, bool emulated, char *text, size_t size)
+{
+	FILE *stream = tmpfile();
+	struct run_result result;
+	json_t *machine = json_pack("{s:{},s:{s:b}}", "cpus", "guest", "emulated_time", emulated);
+	json_t *line;
+	struct record *record;
+
+	ck_assert_int_eq(record_stream(fileno(stream), &record), 0);
+	ck_assert_int_eq(run_plan(plan, machine, record, quiet_log(), &result), 0);
+	ck_assert(result.restored);
+	record_close(record);
+	rewind(stream);
+	*text = '\0';
+	while ((line = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL))) {
+		describe(line, text, size);
+		json_decref(line);
+	}
+	fclose(stream);
+	json_decref(machine);
 }
 
 static void run_both(char *text, size_t size)
@@ -137,27 +219,12 @@ static void run_both(char *text, size_t size)
 		.points = points,
 		.point_count = 2,
 		.repetitions = REPETITIONS,
-		.timeout_ns = 60ULL * 1000000000,
+		.timeout_ns = 60 * NS_PER_S,
 		.interleave = true,
 		.sources = sources,
 	};
-	FILE *stream = tmpfile();
-	struct run_result result;
-	json_t *machine = json_pack("{s:{}}", "cpus"), *line;
-	struct record *record;
 
-	ck_assert_int_eq(record_stream(fileno(stream), &record), 0);
-	ck_assert_int_eq(run_plan(&plan, machine, record, quiet_log(), &result), 0);
-	ck_assert(result.restored);
-	record_close(record);
-	rewind(stream);
-	*text = '\0';
-	while ((line = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL))) {
-		describe(line, text, size);
-		json_decref(line);
-	}
-	fclose(stream);
-	json_decref(machine);
+	run_and_describe(&plan, false, text, size);
 	for (int i = 0; i < 2; i++)
 		options_free(points[i].parameters);
 }
@@ -206,6 +273,49 @@ START_TEST(the_same_points_run_in_all_repetitions)
 }
 END_TEST
 
+/* By its own turns in the window; where an emulator hands out the turns, by the next one, too. */
+static const struct {
+	bool stopped, goes_on, emulated;
+	const char *record;
+} windows[] = {
+	{ false, false, false, "0 ok, 0 pass, " }, { true, false, false, "0 ok, 0 broken, " },
+	{ true, true, false, "0 ok, 0 broken, " }, { true, true, true, "0 ok, 0 pass, " },
+	{ true, false, true, "0 ok, 0 broken, " },
+};
+
+START_TEST(neighbours_must_be_there)
+{
+	const struct source *sources[] = { windows[_i].stopped ? &stopper : &count_source, NULL };
+	hwloc_bitmap_t usable;
+	struct plan_point point = { &lonely, options_new(neighbours_option) };
+	struct plan plan = {
+		.points = &point,
+		.point_count = 1,
+		.repetitions = 1,
+		.timeout_ns = 3 * NS_PER_S,
+		.interleave = true,
+		.sources = sources,
+	};
+	char text[256], two[32];
+	int first;
+
+	if (!have_two_cpus())
+		return;
+	ck_assert_int_eq(cpus_usable(&usable), 0);
+	first = hwloc_bitmap_first(usable);
+	snprintf(two, sizeof(two), "%d,%d", first, hwloc_bitmap_next(usable, first));
+	plan.cpu_list = two;
+	goes_on = windows[_i].goes_on;
+	*last_reason = '\0';
+	run_and_describe(&plan, windows[_i].emulated, text, sizeof(text));
+	ck_assert_str_eq(text, windows[_i].record);
+	ck_assert_int_eq(!strstr(last_reason, "did not run in the measured window"),
+			 !strstr(text, "broken"));
+	options_free(point.parameters);
+	hwloc_bitmap_free(usable);
+}
+END_TEST
+
 /* Who is skipped leaves its CPUs to the others, and the neighbours if it had them. */
 START_TEST(a_skipped_point_reserves_no_cpu)
 {
@@ -248,6 +358,7 @@ int main(void)
 	TCase *tests = tcase_create("mix");
 
 	tcase_add_loop_test(tests, the_same_points_run_in_all_repetitions, 0, COUNT(mixes));
+	tcase_add_loop_test(tests, neighbours_must_be_there, 0, COUNT(windows));
 	tcase_add_test(tests, a_skipped_point_reserves_no_cpu);
 	return run_suite("mix", tests);
 }
