@@ -44,6 +44,7 @@ outcomes() {
 	jq --arg a "$1" --argjson p "$2" --arg o "$3" \
 		'[.points[] | select(.parameters.pages == $p) | .outcomes[] | select(.arm == $a) | .[$o]] | add // 0' "$work/broken.json"
 }
+jq -r '.points[] | .parameters.pages as $p | .outcomes[] | "# \($p) pages: \(. | tojson)"' "$work/broken.json"
 for pages in 256 30000; do
 	between "$pages pages: failures of the kernel that drops" 1 "$(outcomes drop-running $pages fail)" 4
 	for arm in baseline patched; do
