@@ -23,7 +23,8 @@ const struct option_row compare_options[] = {
 	  .type = OPTION_STRING,
 	  .metavar = "FACT",
 	  .help = "compare although this differs: arch, page-size, cpus, memory, config, "
-		  "instruments, accel, emulation, arguments, plan, stressor-version, all",
+		  "instruments, accel, emulation, arguments, plan, stressor-version, "
+		  "workload (what a stressor found to work on), all",
 	  .many = true },
 	{ .name = "noise-floor",
 	  .type = OPTION_STRING,

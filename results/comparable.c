@@ -13,6 +13,7 @@
 enum {
 	ALLOW_PLAN = 9,
 	ALLOW_VERSION,
+	ALLOW_WORKLOAD,
 	ALLOW_ALL,
 };
 
@@ -28,6 +29,7 @@ const char *const comparable_names[] = {
 	"arguments",
 	[ALLOW_PLAN] = "plan",
 	[ALLOW_VERSION] = "stressor-version",
+	[ALLOW_WORKLOAD] = "workload",
 	[ALLOW_ALL] = "all",
 	NULL,
 };
@@ -72,7 +74,7 @@ int allowance_add(struct allowance *allowance, const char *const *names, struct 
 				log,
 				"--allow %s: there is no such fact%s%s%s; what may differ is arch, "
 				"page-size, cpus, memory, config, instruments, accel, emulation, "
-				"arguments, plan, stressor-version, or all",
+				"arguments, plan, stressor-version, workload, or all",
 				*names, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 				nearest ? "\"?" : "");
 			return -EINVAL;
@@ -274,6 +276,60 @@ static int match_points(const struct loaded_run *first, const struct loaded_run 
 	return ret;
 }
 
+/* ---- what a stressor found to work on ---- */
+
+/* The next sample from `from` on with a number of a metric, by its name; NULL: there is none. */
+static const struct run_sample *next_number(const struct loaded_run *run, size_t from,
+					    uint32_t point, const char *metric)
+{
+	for (size_t i = from; i < run->sample_count; i++)
+		if (run->samples[i].point == point &&
+		    value_status_has_value(run->samples[i].status) &&
+		    !strcmp(run->metrics[run->samples[i].metric].name, metric))
+			return &run->samples[i];
+	return NULL;
+}
+
+/* One value in all repetitions of both runs. */
+static int check_fixed(const char *metric, const struct loaded_run *first, uint32_t first_point,
+		       const struct loaded_run *run, uint32_t point, struct allowance *allowance,
+		       struct log *log)
+{
+	const char *stressor = run->points[point].stressor;
+	const struct run_sample *one = next_number(first, 0, first_point, metric);
+	const struct run_sample *other = next_number(run, 0, point, metric);
+
+	while (one && other && one->value == other->value)
+		other = next_number(run, other - run->samples + 1, point, metric);
+	if (!one || !other)
+		return 0;
+	if (allows(allowance, ALLOW_WORKLOAD))
+		return say(allowance, format_string("%s of %s: %.0f and %.0f", metric, stressor,
+						    one->value, other->value));
+	log_error(log,
+		  "these runs cannot be compared: %s of %s is %.0f in %s and %.0f in %s; run both "
+		  "with the same sources and tools, or --allow %s",
+		  metric, stressor, one->value, first->folder, other->value, run->folder,
+		  comparable_names[ALLOW_WORKLOAD]);
+	return -EINVAL;
+}
+
+static int check_workload(const struct loaded_run *first, const struct loaded_run *run,
+			  const uint32_t *map, struct allowance *allowance, struct log *log)
+{
+	const char *metric, *better;
+	json_t *row;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < run->point_count; i++)
+		json_object_foreach((json_t *)run->points[i].metrics, metric, row) {
+			better = json_string_value(json_object_get(row, "better"));
+			if (!ret && map[i] != UINT32_MAX && better && !strcmp(better, "fixed"))
+				ret = check_fixed(metric, first, map[i], run, i, allowance, log);
+		}
+	return ret;
+}
+
 int runs_comparable_but(const struct loaded_run *first, const struct loaded_run *second,
 			struct allowance *allowance, struct log *log, uint32_t *map)
 {
@@ -281,7 +337,8 @@ int runs_comparable_but(const struct loaded_run *first, const struct loaded_run 
 
 	for (unsigned int i = 0; !ret && i < ALLOW_PLAN; i++)
 		ret = check_fact(i, first, second, allowance, log);
-	return ret ? ret : match_points(first, second, allowance, log, map);
+	ret = ret ? ret : match_points(first, second, allowance, log, map);
+	return ret ? ret : check_workload(first, second, map, allowance, log);
 }
 
 int runs_comparable(const struct loaded_run *first, const struct loaded_run *second,

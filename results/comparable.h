@@ -2,7 +2,8 @@
 /*
  * The one place that decides whether runs may be put side by side: same points
  * (stressor, its version, parameters), architecture, page size, number of CPUs,
- * kernel options and kind of machine. It does not ask whether the kernels differ.
+ * kernel options, kind of machine, and what a stressor found to work on: its metrics
+ * that are "fixed". It does not ask whether the kernels differ.
  * A difference can be allowed by its name; then it is put into words.
  */
 #ifndef SHOOTDOWN_COMPARABLE_H

@@ -22,7 +22,7 @@
  * plan.json: {"schema":"shootdown-plan","version":1,"seed":S,"repetitions":R,"duration_s":D|0,
  *   "sources":[..],"counters":[..],"events":[..],"points":[{"stressor":..,"stressor_version":V,
  *   "parameters":{..},"units":{PARAMETER:"ns"|"bytes"},
- *   "metrics":{NAME:{"unit":..,"better":"less"|"more"|"same","predicted":V|null}}}],
+ *   "metrics":{NAME:{"unit":..,"better":"less"|"more"|"same"|"fixed","predicted":V|null}}}],
  *   "order":[[POINT,REPETITION],..]}
  *   counters are the sources that were asked for besides those of every run; records of before
  *   have neither counters nor units.

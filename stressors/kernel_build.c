@@ -107,10 +107,10 @@ static const struct metric_row metrics[] = {
 	{ "user_ms", "ms", "less", "what of it was in user space: the rest, no more exact" },
 	{ "build_ms", "ms", "less", "time from the build's start to its end" },
 	{ "build_faults", "faults", "same", "minor page faults of the build's processes" },
-	{ "objects", "files", "same", "object files that were built (load=kernel)" },
-	{ "source_version", "version", "same",
+	{ "objects", "files", "fixed", "object files that were built (load=kernel)" },
+	{ "source_version", "version", "fixed",
 	  "kernel that was built, 7003004 is 7.3.4 (load=kernel)" },
-	{ "compiler_version", "version", "same",
+	{ "compiler_version", "version", "fixed",
 	  "GCC that built it, 120200 is 12.2.0 (CONFIG_GCC_VERSION; load=kernel)" },
 	{ "jobs_per_s", "jobs/s", "more", "jobs that came to their end (load=jobs)" },
 	{ NULL },
@@ -229,8 +229,8 @@ const struct stressor kernel_build_stressor = {
 		"load=kernel configures a kernel as small as it can be, in a folder in memory and "
 		"outside the window, and builds one target of it with make in the window. The "
 		"source is what the lab has unpacked (\"shootdown lab build\"), with the patches "
-		"that it left in it, or option tree. Runs are comparable when source_version, "
-		"compiler_version and objects are the same.\n\n"
+		"that it left in it, or option tree. Runs are compared only when source_version, "
+		"compiler_version and objects are the same in both.\n\n"
 		"load=jobs needs neither compiler nor source: each job forks, touches memory and "
 		"gives it back, and becomes another program (shootdown, which tells its version). "
 		"It has the short-lived processes of a compile and none of its computing, so its "

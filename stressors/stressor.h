@@ -75,7 +75,8 @@ struct environment_row {
 struct metric_row {
 	const char *name; /* NULL ends the table */
 	const char *unit;
-	const char *better; /* "less", "more" or "same" */
+	const char *better; /* "less", "more" or "same"; "fixed": a run with another value did other
+			       work, and is not compared */
 	const char *help;
 };
 

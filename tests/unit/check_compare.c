@@ -326,6 +326,12 @@ static const struct {
 	{ "baseline", "more-points", -EINVAL, { "plans differ", "point 1 (null)" } },
 	{ "more-points", "baseline", -EINVAL, { "plans differ", "point 1 (null)" } },
 	{ "baseline", "two-kernels", -EINVAL, { "did not run one kernel" } },
+	{ "built",
+	  "built-by-another",
+	  -EINVAL,
+	  { "compiler_version of kernel-build is 120200 in", "140200 in", "--allow workload" } },
+	{ "built", "built-of-two-trees", -EINVAL, { "objects of kernel-build", "212", "213" } },
+	{ "built-of-two-trees", "built", -EINVAL, { "objects of kernel-build", "213 in" } },
 	{ "baseline", "foreign", -EBADMSG, { "another-tool" } },
 	{ "baseline", NULL, -EINVAL, { "give two or more" } },
 	{ "baseline", "nowhere", -ENOENT, { "nowhere" } },
@@ -363,6 +369,29 @@ START_TEST(allowed_differences)
 	ck_contains(printed(), "allowed: plan: point 1 (null) of ");
 	ck_contains(printed(), "allowed: emulated time: none and true");
 	ck_contains(printed(), "time_ms (emulated)");
+	comparison_free(comparison);
+	free(folders[0]);
+	free(folders[1]);
+}
+END_TEST
+
+/* A tree of its own for each arm may be what somebody wants to measure. */
+START_TEST(another_workload_is_said)
+{
+	const char *fixtures = getenv("SHOOTDOWN_FIXTURES");
+	const char *const names[] = { "workload", NULL };
+	char *folders[3] = { NULL };
+	struct compare_request request = { .folders = (const char *const *)folders,
+					   .allow = names };
+	struct comparison *comparison;
+
+	fixtures = fixtures ? fixtures : "tests/fixtures";
+	folders[0] = format_string("%s/runs/built", fixtures);
+	folders[1] = format_string("%s/runs/built-by-another", fixtures);
+	ck_assert_int_eq(compare_with(&request, &logger, &comparison), 0);
+	ck_assert_uint_eq(comparison->allowed_count, 1);
+	ck_assert_str_eq(comparison->allowed[0],
+			 "compiler_version of kernel-build: 120200 and 140200");
 	comparison_free(comparison);
 	free(folders[0]);
 	free(folders[1]);
@@ -632,6 +661,7 @@ int main(void)
 	tcase_add_test(tests, single_skipped_run);
 	tcase_add_test(tests, cut_short_is_noted);
 	tcase_add_test(tests, allowed_differences);
+	tcase_add_test(tests, another_workload_is_said);
 	tcase_add_loop_test(tests, refusal, 0, COUNT(refused));
 	tcase_add_test(tests, published_numbers_agree);
 	tcase_add_test(tests, unknown_reference);
