@@ -11,10 +11,10 @@
 #include <sys/types.h>
 
 struct spawn {
-	const char *const *argv; /* NULL at the end; argv[0] is looked up in PATH */
-	const char *folder;	 /* working folder, or NULL */
-	const char *const
-		*environment;	 /* NAME=VALUE rows added to ours, NULL at the end; or NULL */
+	const char *const *argv;	/* NULL at the end; argv[0] is looked up in PATH */
+	const char *folder;		/* working folder, or NULL */
+	const char *const *environment; /* added to ours: NAME=VALUE, or NAME to take it out; NULL
+					   at the end; or NULL */
 	const char *output_path; /* both streams appended to this file; or NULL: see output */
 	char **output; /* standard output as text (caller frees); NULL with output_path NULL:
 			  discarded */

@@ -14,11 +14,10 @@
 #include "stressor.h"
 
 struct helper_request {
-	const char *const *argv;   /* NULL at the end; argv[0] is looked up in PATH */
-	hwloc_const_bitmap_t cpus; /* where it may run */
-	const char *const
-		*environment;	 /* NAME=VALUE rows added to ours, NULL at the end; or NULL */
-	const char *output_path; /* both streams, replaced */
+	const char *const *argv;	/* NULL at the end; argv[0] is looked up in PATH */
+	hwloc_const_bitmap_t cpus;	/* where it may run */
+	const char *const *environment; /* as of a spawn (lib/spawn.h) */
+	const char *output_path;	/* both streams, replaced */
 	int gate;	 /* it starts when this can be read, or is at its end; -1: at once */
 	int gate_writer; /* the gate's other end, which it must not keep; -1: none */
 };

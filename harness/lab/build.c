@@ -14,6 +14,7 @@
 #include "../../lib/clock.h"
 #include "../../lib/data.h"
 #include "../../lib/fs.h"
+#include "../../lib/kbuild.h"
 #include "../../lib/spawn.h"
 
 #define TAIL_LINES 15
@@ -146,14 +147,12 @@ int build_make(struct build *build, const char *target, const char *jobs, bool c
 				     rows[2], build->cc,
 				     jobs,    target,
 				     NULL };
-	const char *const environment[] = { rows[3],
+	const char *const environment[] = { KBUILD_ENVIRONMENT,
+					    rows[3],
 					    rows[4],
 					    "KBUILD_BUILD_USER=shootdown",
 					    "KBUILD_BUILD_HOST=lab",
 					    "KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970",
-					    "LC_ALL=C",
-					    "MAKEFLAGS=",
-					    "MAKELEVEL=",
 					    NULL };
 	struct spawn spawn = { .argv = argv,
 			       .environment = environment,

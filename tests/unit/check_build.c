@@ -19,7 +19,7 @@ static const char makefile[] =
 	"\t@sed -i /UNKNOWN/d $(O)/.config\n"
 	"bzImage Image:\n"
 	"\t@echo '  CC      mm/x.o'\n"
-	"\t@cat mm/x.c >> $(O)/../built\n"
+	"\t@{ cat mm/x.c; printf '%s' '$(KCFLAGS)$(LLVM)'; } >> $(O)/../built\n"
 	"\t@! grep -q broken mm/x.c || { echo 'mm/x.c:1: error: broken'; exit 2; }\n"
 	"\t@! grep -q full mm/x.c || { echo 'ld: No space left on device'; exit 2; }\n"
 	"\t@mkdir -p $(O)/arch/x86/boot $(O)/arch/arm64/boot\n"
@@ -101,13 +101,31 @@ static int build(const char *contents, struct lab_kernel *kernel)
 /* What is in the work tree's file; there is one work tree. */
 static char *work_file(const char *name)
 {
-	const char *const argv[] = { "sh", "-c", "cat \"$0\"/cache/trees/*/$1", folder, name, NULL };
+	const char *const argv[] = {
+		"sh", "-c", "cat \"$0\"/cache/trees/*/$1", folder, name, NULL
+	};
 	char *text = NULL;
 	struct spawn spawn = { .argv = argv, .output = &text };
 
 	spawn_run(&spawn);
 	return text;
 }
+
+/* What does not go into an image's key must not go into the image. */
+START_TEST(the_environment_changes_no_kernel)
+{
+	struct lab_kernel kernel;
+	char *text;
+
+	setenv("KCFLAGS", "-Os", 1);
+	setenv("LLVM", "1", 1);
+	ck_assert_int_eq(build(NULL, &kernel), 0);
+	text = work_file("built");
+	ck_assert_str_eq(text, "plain\n");
+	free(text);
+	kernel_release(&kernel);
+}
+END_TEST
 
 START_TEST(built_once)
 {
@@ -183,6 +201,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, built_once);
+	tcase_add_test(tests, the_environment_changes_no_kernel);
 	tcase_add_loop_test(tests, failures_are_explained, 0,
 			    sizeof(failures) / sizeof(failures[0]));
 	tcase_add_test(tests, an_option_that_is_not_taken);
