@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "../lib/fs.h"
+#include "../lib/nodes.h"
 #include "../lib/vmstat.h"
 #include "region.h"
 
@@ -89,7 +90,13 @@ static const struct need needs[] = {
 	{ NEED_END },
 };
 
+/* Where the kernel demotes, memory.reclaim swaps nothing. */
 static const struct environment_row environment[] = {
+	{ .kind = ENVIRONMENT_KNOB,
+	  .path = NODES_DEMOTION_PATH,
+	  .text = "0",
+	  .option = "cause",
+	  .value = "reclaim" },
 	{ .kind = ENVIRONMENT_ZRAM_SWAP, .option = "cause", .value = "reclaim" },
 	{ .kind = ENVIRONMENT_CGROUP, .option = "cause", .value = "reclaim" },
 	{ ENVIRONMENT_END },
