@@ -331,11 +331,12 @@ static struct journal *open_dead(int folder, const char *name)
 	return NULL;
 }
 
-int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, void *context),
-		       void *context)
+/* Calls look, which returns how often it counts, for each journal. The sum or a negative errno. */
+static int each_journal(struct log *log, int (*look)(int folder, const char *name, void *context),
+			void *context)
 {
 	struct dirent *entry;
-	int folder = open_folder(log), visited = 0;
+	int folder = open_folder(log), sum = 0;
 	DIR *stream;
 
 	if (folder < 0)
@@ -347,20 +348,52 @@ int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, v
 	}
 	while ((entry = readdir(stream))) {
 		const char *dot = strrchr(entry->d_name, '.');
-		struct journal *journal;
 
-		if (!dot || strcmp(dot, ".journal") ||
-		    strlen(entry->d_name) >= sizeof(journal->name))
-			continue;
-		journal = open_dead(folder, entry->d_name);
-		if (!journal)
-			continue;
-		if (journal->count) {
-			visit(journal, context);
-			visited++;
-		}
-		journal_close(journal);
+		if (dot && !strcmp(dot, ".journal") &&
+		    strlen(entry->d_name) < sizeof(((struct journal *)NULL)->name))
+			sum += look(folder, entry->d_name, context);
 	}
 	closedir(stream);
+	return sum;
+}
+
+struct visitor {
+	void (*visit)(struct journal *journal, void *context);
+	void *context;
+};
+
+static int visit_dead(int folder, const char *name, void *context)
+{
+	const struct visitor *visitor = context;
+	struct journal *journal = open_dead(folder, name);
+	int visited = journal && journal->count;
+
+	if (visited)
+		visitor->visit(journal, visitor->context);
+	journal_close(journal);
 	return visited;
+}
+
+int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, void *context),
+		       void *context)
+{
+	struct visitor visitor = { visit, context };
+
+	return each_journal(log, visit_dead, &visitor);
+}
+
+static int is_live(int folder, const char *name, void *context)
+{
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	(void)context;
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+int journal_count_live(struct log *log)
+{
+	return each_journal(log, is_live, NULL);
 }

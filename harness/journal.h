@@ -55,4 +55,7 @@ void journal_close(struct journal *journal);
 int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, void *context),
 		       void *context);
 
+/* How many journals have an owner that lives: runs of this user. Or a negative errno. */
+int journal_count_live(struct log *log);
+
 #endif

@@ -363,6 +363,12 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 	rc = undo_dead_journals(log);
 	if (rc > 0)
 		log_info(log, "undid what %d killed run%s left", rc, rc == 1 ? "" : "s");
+	rc = journal_count_live(log);
+	if (rc > 0)
+		log_warn(log,
+			 "%d other run%s going on here: what is counted for the whole machine is "
+			 "that of all, and what one changes on the machine another may undo",
+			 rc, rc == 1 ? " is" : "s are");
 	rc = choose_cpus(&runner, &usable);
 	if (rc)
 		return rc;

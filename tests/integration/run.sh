@@ -74,7 +74,8 @@ for _ in $(seq 100); do
 	[ "$(pgrep -cP "$pid")" -ge $wanted ] && break
 	sleep 0.05
 done
-sleep 0.3
+expect "another run at the same time is said" 0 "1 other run is going on here" \
+	"$sd" run null --runs 1 --set pages=1 --set window=1ms --set neighbours=idle --out beside
 children=$(pgrep -P "$pid" | tail -n 1)
 kill -SEGV "$children"
 code=0
