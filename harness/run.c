@@ -31,6 +31,7 @@ struct runner {
 	unsigned int broken_in_a_row;
 	bool emulated; /* as the machine's record has it */
 	bool *skipped; /* by point: its needs are unmet, which is said once */
+	bool *passed;  /* by point: a repetition did, so that a later skip is of that one only */
 	bool settled;  /* a mix ran: from now on its members are the same */
 	uint64_t started_ns;
 };
@@ -116,18 +117,23 @@ static void make_point(const struct runner *runner, unsigned int index, unsigned
 	};
 }
 
-/* A skip in a settled mix is as good as broken: without that point the others are not measured. */
+/*
+ * A skip after a pass (free memory dipped), or in a settled mix, is as good as broken: the point
+ * can be measured here, and in a mix the others are not measured without it.
+ */
 static void count_outcome(struct runner *runner, const struct participant *participant)
 {
 	enum outcome outcome = participant->outcome;
-	bool skip = outcome == OUTCOME_SKIP;
+	unsigned int index = participant->index;
+	bool skip = outcome == OUTCOME_SKIP, late = runner->settled || runner->passed[index];
 
 	runner->result->counts[outcome]++;
-	if (outcome == OUTCOME_BROKEN || (skip && runner->settled))
+	if (outcome == OUTCOME_BROKEN || (skip && late))
 		runner->broken_in_a_row++;
 	else
 		runner->broken_in_a_row = 0;
-	runner->skipped[participant->index] = skip && !runner->settled;
+	runner->skipped[index] = skip && !late;
+	runner->passed[index] |= outcome == OUTCOME_PASS;
 }
 
 static struct round make_round(const struct runner *runner, unsigned int number)
@@ -186,7 +192,7 @@ static bool all_skipped(const struct runner *runner)
 static bool must_end(const struct runner *runner)
 {
 	if (runner->broken_in_a_row == BROKEN_MAX) {
-		log_error(runner->log, "the last %d repetitions were broken: giving up",
+		log_error(runner->log, "the last %d repetitions were broken or skipped: giving up",
 			  BROKEN_MAX);
 		return true;
 	}
@@ -374,7 +380,8 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 		return rc;
 	runner.cpus = cpus_numbers(usable, &runner.cpu_count);
 	runner.skipped = calloc(plan->point_count, sizeof(*runner.skipped));
-	rc = runner.cpus && runner.skipped ? 0 : -ENOMEM;
+	runner.passed = calloc(plan->point_count, sizeof(*runner.passed));
+	rc = runner.cpus && runner.skipped && runner.passed ? 0 : -ENOMEM;
 	if (!rc)
 		rc = write_head(&runner, machine);
 	if (!rc)
@@ -390,6 +397,7 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 free_cpus:
 	if (rc)
 		log_error(log, "the run ended early: %s", strerror(-rc));
+	free(runner.passed);
 	free(runner.skipped);
 	free(runner.cpus);
 	hwloc_bitmap_free(usable);

@@ -273,6 +273,48 @@ START_TEST(the_same_points_run_in_all_repetitions)
 }
 END_TEST
 
+static struct plan plan_of_one(struct plan_point *point, unsigned int repetitions,
+			       const struct source **sources)
+{
+	static struct plan_step order[REPETITIONS]; /* point 0 */
+
+	return (struct plan){
+		.points = point,
+		.point_count = 1,
+		.repetitions = repetitions,
+		.order = order,
+		.step_count = repetitions,
+		.timeout_ns = 3 * NS_PER_S,
+		.sources = sources,
+	};
+}
+
+/* Alone, too: what is missing at first is missing for good, what ran once is tried again. */
+static const struct {
+	const char *behaviour, *record;
+} singles[] = {
+	{ "ppp", "0 ok, 0 pass, 0 ok, 0 pass, 0 ok, 0 pass, " },
+	{ "spp", "0 skip, " },
+	{ "bsp", "0 broken, 0 skip, " },
+	{ "psp", "0 ok, 0 pass, 0 skip, 0 ok, 0 pass, " },
+	{ "pss", "0 ok, 0 pass, 0 skip, 0 skip, " },
+};
+
+START_TEST(a_skip_after_a_pass_is_of_one_repetition)
+{
+	const struct source *sources[] = { &count_source, NULL };
+	struct plan_point point = { &fickle, options_new(no_options) };
+	struct plan plan = plan_of_one(&point, REPETITIONS, sources);
+	char text[256];
+
+	fickle.needs = NULL;
+	behaviour = singles[_i].behaviour;
+	run_and_describe(&plan, false, text, sizeof(text));
+	ck_assert_str_eq(text, singles[_i].record);
+	options_free(point.parameters);
+}
+END_TEST
+
 /* By its own turns in the window; where an emulator hands out the turns, by the next one, too. */
 static const struct {
 	bool stopped, goes_on, emulated;
@@ -288,14 +330,7 @@ START_TEST(neighbours_must_be_there)
 	const struct source *sources[] = { windows[_i].stopped ? &stopper : &count_source, NULL };
 	hwloc_bitmap_t usable;
 	struct plan_point point = { &lonely, options_new(neighbours_option) };
-	struct plan plan = {
-		.points = &point,
-		.point_count = 1,
-		.repetitions = 1,
-		.timeout_ns = 3 * NS_PER_S,
-		.interleave = true,
-		.sources = sources,
-	};
+	struct plan plan = plan_of_one(&point, 1, sources);
 	char text[256], two[32];
 	int first;
 
@@ -358,6 +393,7 @@ int main(void)
 	TCase *tests = tcase_create("mix");
 
 	tcase_add_loop_test(tests, the_same_points_run_in_all_repetitions, 0, COUNT(mixes));
+	tcase_add_loop_test(tests, a_skip_after_a_pass_is_of_one_repetition, 0, COUNT(singles));
 	tcase_add_loop_test(tests, neighbours_must_be_there, 0, COUNT(windows));
 	tcase_add_test(tests, a_skipped_point_reserves_no_cpu);
 	return run_suite("mix", tests);
