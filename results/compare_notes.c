@@ -178,7 +178,8 @@ static void add_lack(struct lack *lack, const struct compared_test *test)
 		lack->most = test->boots_needed;
 }
 
-static void note_lack(struct table *table, const char *arm, const struct lack *lack)
+static void note_lack(struct table *table, const char *arm, const char *unit,
+		      const struct lack *lack)
 {
 	if (lack->off)
 		table_note(table,
@@ -190,15 +191,15 @@ static void note_lack(struct table *table, const char *arm, const struct lack *l
 	if (lack->least == lack->most)
 		table_note(
 			table,
-			"%s: too few boots for a verdict on %u of %u values; by the smallest p that "
-			"the test can reach and the variance seen, %u boots of each arm would do",
-			arm, lack->few, lack->values, lack->most);
+			"%s: too few %ss for a verdict on %u of %u values; by the smallest p that "
+			"the test can reach and the variance seen, %u %ss of each arm would do",
+			arm, unit, lack->few, lack->values, lack->most, unit);
 	else
 		table_note(
 			table,
-			"%s: too few boots for a verdict on %u of %u values; by the smallest p that "
-			"the test can reach and the variance seen, %u to %u boots of each arm would do",
-			arm, lack->few, lack->values, lack->least, lack->most);
+			"%s: too few %ss for a verdict on %u of %u values; by the smallest p that "
+			"the test can reach and the variance seen, %u to %u %ss of each arm would do",
+			arm, unit, lack->few, lack->values, lack->least, lack->most, unit);
 }
 
 static void add_lacks(struct table *table, const struct comparison *comparison, bool all)
@@ -213,7 +214,7 @@ static void add_lacks(struct table *table, const struct comparison *comparison, 
 				if (compare_is_shown(point, &point->metrics[k], all))
 					add_lack(&lack, &point->metrics[k].values[i].test);
 			}
-		note_lack(table, comparison->arms[i].name, &lack);
+		note_lack(table, comparison->arms[i].name, comparison_unit(comparison), &lack);
 	}
 }
 

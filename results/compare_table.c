@@ -204,12 +204,13 @@ static void add_interval(struct table *table, const struct comparison *compariso
 		table_take(table, format_changes(interval->low - 1, interval->high - 1));
 }
 
-static void add_verdict(struct table *table, const struct compared_metric *metric, size_t arm)
+static void add_verdict(struct table *table, const struct comparison *comparison,
+			const struct compared_metric *metric, size_t arm)
 {
-	static const char *const words[] = {
+	const char *const words[] = {
 		[COMPARED_NONE] = "-",
 		[COMPARED_OFF] = "off",
-		[COMPARED_TOO_FEW] = "few boots",
+		[COMPARED_TOO_FEW] = comparison->rebooted ? "few boots" : "few runs",
 		[COMPARED_UNDECIDED] = "~",
 		[COMPARED_NOISE] = "noise",
 		[COMPARED_SAME] = "same count",
@@ -273,7 +274,7 @@ static void add_metric(struct table *table, const struct comparison *comparison,
 			add_change(table, &metric->values[i]);
 		if (intervals)
 			add_interval(table, comparison, &metric->values[i]);
-		add_verdict(table, metric, i);
+		add_verdict(table, comparison, metric, i);
 	}
 }
 

@@ -204,6 +204,9 @@ START_TEST(two_arms)
 	ck_contains(printed(), "-99.98% (6,144x)");
 	ck_contains(printed(), "time_ms (emulated)");
 	ck_contains(printed(), "1 fail, not in the numbers: page 7 came back with other contents");
+	/* nothing was booted anew */
+	ck_contains(printed(), "few runs");
+	ck_assert_ptr_null(strstr(printed(), "few boots"));
 	/* no arm can have it: no row, as for what is not primary */
 	ck_assert_ptr_null(strstr(printed(), "flushes"));
 	ck_assert_ptr_null(strstr(output, "wall_ms"));
