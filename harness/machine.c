@@ -69,12 +69,24 @@ static char *value_or_null(const char *root, const char *path)
 	return fs_read_value(root, path, &text) ? NULL : text;
 }
 
+/* Over what is null. */
+static void add_lab_facts(const char *root, json_t *machine)
+{
+	char *path = format_string("%s" MACHINE_LAB_PATH, root);
+	json_t *facts = path ? json_load_file(path, 0, NULL) : NULL;
+
+	json_object_update_existing(machine, facts);
+	json_decref(facts);
+	free(path);
+}
+
 json_t *machine_describe(const char *root)
 {
 	struct utsname name;
+	json_t *machine;
 
 	uname(&name);
-	return json_pack(
+	machine = json_pack(
 		"{s:s, s:i, s:o, s:s, s:i, s:{s:o, s:o}, s:{s:i, s:i}, s:o, s:i, s:I, s:n, s:n, s:n, s:o, s:s}",
 		"schema", "shootdown-machine", "version", RECORD_VERSION, "host",
 		text_or_null(value_or_null(root, "/proc/sys/kernel/hostname")), "arch",
@@ -86,4 +98,6 @@ json_t *machine_describe(const char *root)
 		count_list(root, "/sys/devices/system/node/online"), "memory_bytes",
 		(json_int_t)memory_bytes(root), "guest", "arm", "boot", "cmdline",
 		text_or_null(value_or_null(root, "/proc/cmdline")), "shootdown", PACKAGE_VERSION);
+	add_lab_facts(root, machine);
+	return machine;
 }

@@ -29,6 +29,9 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 /* The exit code that these results call for. */
 enum exit_code run_exit_code(const struct run_result *result);
 
+/* In a lab's guest: what its host says of it, an object with machine.json's arm, boot and guest. */
+#define MACHINE_LAB_PATH "/run/shootdown-machine.json"
+
 /* machine.json of the running machine (results/record.h); a new reference. root as in lib/fs.h. */
 json_t *machine_describe(const char *root);
 

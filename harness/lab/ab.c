@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -216,24 +215,6 @@ static struct lab_guest make_guest(const struct ab *ab, unsigned int arm)
 				   .channel = -1 };
 }
 
-/* machine.json's "guest" and what else the guest has to know. */
-static json_t *make_job(const struct ab *ab, const struct ab_boot *which)
-{
-	bool emulated = strcmp(ab->emulator.accel, "kvm");
-	struct utsname host;
-
-	uname(&host);
-	return json_pack("{s:s,s:O,s:s,s:i,s:{s:s,s:o,s:s,s:b,s:s?,s:s?,s:s*,s:s}}", "kind", "plan",
-			 "plan", ab->plan, "arm", ab->prepared.series.arms[which->arm].name, "boot",
-			 (int)which->number, "guest", "host", host.nodename, "emulator",
-			 json_sprintf("QEMU %s", ab->emulator.version), "accel", ab->emulator.accel,
-			 "emulated_time", emulated, "memory", ab->layout, "instruments",
-			 ab->prepared.instruments.names, "config",
-			 ab->prepared.series.arms[which->arm].image ? NULL : ab->options_key,
-			 "arguments",
-			 ab->request->kernel_arguments ? ab->request->kernel_arguments : "");
-}
-
 static void release_slot(struct slot *slot)
 {
 	json_decref(slot->job);
@@ -251,13 +232,15 @@ static int start_boot(struct ab *ab, struct slot *slot)
 	slot->folder = format_string("%s/%s/boot-%u", ab->out,
 				     ab->prepared.series.arms[slot->which.arm].name,
 				     slot->which.number);
-	slot->job = make_job(ab, &slot->which);
+	slot->job = json_pack("{s:s,s:O}", "kind", "plan", "plan", ab->plan);
 	rc = slot->folder && slot->job ? 0 : -ENOMEM;
 	slot->request = (struct boot_request){
 		.guest = make_guest(ab, slot->which.arm),
 		.kernel = &ab->prepared.kernels[slot->which.arm],
 		.emulator_version = ab->emulator.version,
 		.instruments = ab->prepared.instruments.names,
+		.options_key = ab->prepared.series.arms[slot->which.arm].image ? NULL
+									       : ab->options_key,
 		.folder = slot->folder,
 		.arm = ab->prepared.series.arms[slot->which.arm].name,
 		.number = slot->which.number,

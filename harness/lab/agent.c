@@ -213,9 +213,6 @@ static int run_job_plan(int port, const json_t *job, struct log *log)
 	if (!rc)
 		rc = record_stream(port, &record);
 	if (!rc) {
-		json_object_set(machine, "arm", json_object_get(job, "arm"));
-		json_object_set(machine, "boot", json_object_get(job, "boot"));
-		json_object_set(machine, "guest", json_object_get(job, "guest"));
 		rc = run_plan(plan, machine, record, log, &result);
 	}
 	record_close(record);
@@ -342,7 +339,9 @@ static int do_job(int port, struct log *log)
 	int code = EXIT_BROKEN;
 	pid_t pid;
 
-	if (job && !make_memory(port, job)) {
+	if (job && json_dump_file(json_object_get(job, "machine"), MACHINE_LAB_PATH, 0)) {
+		log_error(log, "cannot write " MACHINE_LAB_PATH);
+	} else if (job && !make_memory(port, job)) {
 		log_error(log, "the guest's CXL memory could not be made");
 	} else if (kind && !strcmp(kind, "plan")) {
 		pid = fork();

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,13 +136,41 @@ static void release(struct boot *boot)
 	free(boot);
 }
 
-/* The job with what the guest has to make ready first. */
+/* Of machine.json, what the guest cannot know. A command's records are no numbered boot. */
+static json_t *machine_facts(const struct boot_request *request)
+{
+	const struct lab_guest *guest = &request->guest;
+	json_t *boot = request->records ? json_integer(request->number) : json_null();
+	struct utsname host;
+	int rc = 0;
+	char *memory = guest->memory ? lab_memory_text(guest->memory, &rc) : NULL;
+	json_t *facts;
+
+	uname(&host);
+	facts = json_pack("{s:s,s:o,s:{s:s,s:o,s:s,s:b,s:s?,s:s?,s:s*,s:s}}", "arm", request->arm,
+			  "boot", boot, "guest", "host", host.nodename, "emulator",
+			  json_sprintf("QEMU %s", request->emulator_version), "accel", guest->accel,
+			  "emulated_time", strcmp(guest->accel, "kvm") != 0, "memory", memory,
+			  "instruments", request->instruments, "config", request->options_key,
+			  "arguments", guest->arguments ? guest->arguments : "");
+	free(memory);
+	if (!rc)
+		return facts;
+	json_decref(facts);
+	return NULL;
+}
+
+/* The job with what the guest has to know and to make ready first. */
 static char *dump_job(const struct boot_request *request)
 {
 	const struct lab_memory *memory = request->guest.memory;
 	json_t *job = json_copy(request->job);
 	char *text;
 
+	if (job && json_object_set_new(job, "machine", machine_facts(request))) {
+		json_decref(job);
+		return NULL;
+	}
 	if (job && memory && memory->cxl_bytes)
 		json_object_set_new(job, "cxl",
 				    json_pack("{s:I,s:i}", "size_bytes",

@@ -5,9 +5,10 @@
  *
  * The channel is a virtio serial port. Lines go over it, each one JSON:
  *   to the guest    the job:
- *     {"kind":"plan","plan":{..},"arm":NAME,"boot":K,"guest":{..}}   (machine.json's fields)
+ *     {"kind":"plan","plan":{..}}
  *     {"kind":"command","argv":[..]}
- *   each with "cxl":{"size_bytes":N,"ways":N} when a region is to be made before it
+ *   each with "machine":{"arm","boot","guest"}, for the records made in the guest (machine.json),
+ *   and with "cxl":{"size_bytes":N,"ways":N} when a region is to be made before it
  *   from the guest
  *     {"record":"hello","data":{"release","version","machine","cpus","uptime_s"}}
  *     {"record":"machine"|"plan"|"sample","data":{..}}               (results/record.h)
@@ -37,7 +38,8 @@ struct boot_request {
 	struct lab_guest guest; /* without console_path and channel */
 	const struct lab_kernel *kernel;
 	const char *emulator_version;
-	const char *instruments; /* names, for boot.json; NULL: none */
+	const char *instruments; /* names; NULL: none */
+	const char *options_key; /* of the kernel's options; NULL: an image, whose are not known */
 	const char *folder;	 /* made; must not exist or be empty */
 	const char *arm;
 	unsigned int number;	   /* from 1 */

@@ -224,9 +224,9 @@ static int prepare_memory(const struct option_values *values, const struct lab_a
 }
 
 static int prepare_guest(const struct option_values *values, struct lab_prepared *prepared,
-			 unsigned int index, struct boot_request *request,
-			 struct lab_memory *memory, struct lab_emulator *emulator, char **initramfs,
-			 struct log *log)
+			 unsigned int index, char options_key[CONTENT_KEY_SIZE],
+			 struct boot_request *request, struct lab_memory *memory,
+			 struct lab_emulator *emulator, char **initramfs, struct log *log)
 {
 	const struct lab_arch *arch = prepared->series.arch;
 	unsigned int cpus = option_uint(values, "cpus");
@@ -243,6 +243,8 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 		rc = prepare_instruments(prepared, log);
 	if (!rc)
 		rc = prepare_kernel(prepared, index, log);
+	if (!rc)
+		rc = prepare_options_key(prepared, log, options_key);
 	if (!rc)
 		rc = image_initramfs(prepared->cache, program, option_list(values, "add"), arch,
 				     log, initramfs);
@@ -265,6 +267,7 @@ static int prepare_guest(const struct option_values *values, struct lab_prepared
 		.kernel = &prepared->kernels[index],
 		.emulator_version = emulator->version,
 		.instruments = prepared->instruments.names,
+		.options_key = prepared->series.arms[index].image ? NULL : options_key,
 		.arm = prepared->series.arms[index].name,
 		.number = 1,
 		.boot_timeout_ns = option_given(values, "boot-timeout")
@@ -290,6 +293,7 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 	struct lab_memory memory = { 0 };
 	struct lab_emulator emulator = { 0 };
 	struct boot_request request = { 0 };
+	char options_key[CONTENT_KEY_SIZE];
 	int rc, code;
 
 	if (!argument_count) {
@@ -298,8 +302,8 @@ int lab_boot(const struct option_values *values, const char *const *arguments,
 	}
 	rc = find_kernel(arguments[0], &setup, &choice, &prepared, log);
 	if (!rc)
-		rc = prepare_guest(values, &prepared, choice.index, &request, &memory, &emulator,
-				   &initramfs, log);
+		rc = prepare_guest(values, &prepared, choice.index, options_key, &request, &memory,
+				   &emulator, &initramfs, log);
 	request.job = rc ? NULL : make_command(arguments + 1);
 	request.out = out;
 	request.err = log->stream;

@@ -12,6 +12,9 @@ expect "a command in a guest" 0 "shootdown 0" "$sd" lab boot "$kernel" --cpus 2 
 expect "its exit code comes back" 2 "did you mean" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g2" -- shootdown run nul
 expect "every counter in a guest, with debugfs" 0 "1 pass" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g8" -- \
 	shootdown run null --runs 1 --set pages=64 --counter all
+expect "a command's record knows that it is a guest's" 0 "time_ms (emulated)" "$sd" lab boot "$kernel" --cpus 2 \
+	--accel tcg --out "$work/g11" -- shootdown run null --runs 1 --set pages=64
+check "and which kernel's" grep -q "^baseline: kernel\|^image: kernel" "$work/said"
 expect "the check command in a guest" 0 "memory.reclaim" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g3"
 
 # mixed loads: what is skipped leaves its CPU to a neighbour, in every repetition (512 pages, 3 other CPUs)
