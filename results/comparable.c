@@ -64,19 +64,14 @@ static bool allows(const struct allowance *allowance, unsigned int fact)
 int allowance_add(struct allowance *allowance, const char *const *names, struct log *log)
 {
 	for (; names && *names; names++) {
-		const char *nearest = nearest_name(*names, comparable_names);
 		unsigned int i = 0;
 
 		while (comparable_names[i] && strcmp(comparable_names[i], *names))
 			i++;
 		if (!comparable_names[i]) {
-			log_error(
-				log,
-				"--allow %s: there is no such fact%s%s%s; what may differ is arch, "
-				"page-size, cpus, memory, config, instruments, accel, emulation, "
-				"arguments, plan, stressor-version, workload, or all",
-				*names, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-				nearest ? "\"?" : "");
+			say_unknown_name(log, *names, comparable_names,
+					 "\"shootdown compare --help\" lists what may differ",
+					 "--allow %s: there is no such fact", *names);
 			return -EINVAL;
 		}
 		allowance->facts |= 1U << i;
@@ -278,6 +273,29 @@ static int match_points(const struct loaded_run *first, const struct loaded_run 
 
 /* ---- what a stressor found to work on ---- */
 
+static bool is_fixed(const struct run_point *point, const char *metric)
+{
+	const char *better = json_string_value(
+		json_object_get(json_object_get(point->metrics, metric), "better"));
+
+	return better && !strcmp(better, "fixed");
+}
+
+static bool passed(const struct loaded_run *run, uint32_t point, uint32_t repetition)
+{
+	const struct run_outcome *outcome = run_find_outcome(run, point, repetition);
+
+	return outcome && outcome->outcome == OUTCOME_PASS;
+}
+
+static bool any_passed(const struct loaded_run *run, uint32_t point)
+{
+	for (size_t i = 0; i < run->outcome_count; i++)
+		if (run->outcomes[i].point == point && run->outcomes[i].outcome == OUTCOME_PASS)
+			return true;
+	return false;
+}
+
 /* The next sample from `from` on with a number of a metric, by its name; NULL: there is none. */
 static const struct run_sample *next_number(const struct loaded_run *run, size_t from,
 					    uint32_t point, const char *metric)
@@ -285,46 +303,73 @@ static const struct run_sample *next_number(const struct loaded_run *run, size_t
 	for (size_t i = from; i < run->sample_count; i++)
 		if (run->samples[i].point == point &&
 		    value_status_has_value(run->samples[i].status) &&
-		    !strcmp(run->metrics[run->samples[i].metric].name, metric))
+		    !strcmp(run->metrics[run->samples[i].metric].name, metric) &&
+		    passed(run, point, run->samples[i].repetition))
 			return &run->samples[i];
 	return NULL;
 }
 
-/* One value in all repetitions of both runs. */
+static char *number_text(const struct run_sample *sample)
+{
+	return sample ? format_string("%.0f", sample->value) : strdup("not known");
+}
+
+/*
+ * The first number of run that is not like: NULL when there is none. That the first run has only
+ * one number shows when it is compared with itself, as gather_arm() does.
+ */
+static const struct run_sample *find_other(const struct loaded_run *run, uint32_t point,
+					   const char *metric, const struct run_sample *like)
+{
+	const struct run_sample *other = next_number(run, 0, point, metric);
+
+	while (other && like && other->value == like->value)
+		other = next_number(run, other - run->samples + 1, point, metric);
+	return other;
+}
+
 static int check_fixed(const char *metric, const struct loaded_run *first, uint32_t first_point,
 		       const struct loaded_run *run, uint32_t point, struct allowance *allowance,
 		       struct log *log)
 {
 	const char *stressor = run->points[point].stressor;
 	const struct run_sample *one = next_number(first, 0, first_point, metric);
-	const struct run_sample *other = next_number(run, 0, point, metric);
+	const struct run_sample *other = find_other(run, point, metric, one);
+	bool missing = one && !next_number(run, 0, point, metric);
+	char *texts[2];
+	int ret = -EINVAL;
 
-	while (one && other && one->value == other->value)
-		other = next_number(run, other - run->samples + 1, point, metric);
-	if (!one || !other)
+	if ((!other && !missing) || !any_passed(first, first_point) || !any_passed(run, point))
 		return 0;
+	texts[0] = number_text(one);
+	texts[1] = number_text(other);
 	if (allows(allowance, ALLOW_WORKLOAD))
-		return say(allowance, format_string("%s of %s: %.0f and %.0f", metric, stressor,
-						    one->value, other->value));
-	log_error(log,
-		  "these runs cannot be compared: %s of %s is %.0f in %s and %.0f in %s; run both "
-		  "with the same sources and tools, or --allow %s",
-		  metric, stressor, one->value, first->folder, other->value, run->folder,
-		  comparable_names[ALLOW_WORKLOAD]);
-	return -EINVAL;
+		ret = say(allowance, format_string("%s of %s: %s and %s", metric, stressor,
+						   texts[0], texts[1]));
+	else
+		log_error(log,
+			  "these runs cannot be compared: %s of %s is %s in %s and %s in %s, which "
+			  "is other work; use the same sources and tools, or --allow %s",
+			  metric, stressor, texts[0], first->folder, texts[1], run->folder,
+			  comparable_names[ALLOW_WORKLOAD]);
+	free(texts[1]);
+	free(texts[0]);
+	return ret;
 }
 
 static int check_workload(const struct loaded_run *first, const struct loaded_run *run,
 			  const uint32_t *map, struct allowance *allowance, struct log *log)
 {
-	const char *metric, *better;
+	const char *metric;
 	json_t *row;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < run->point_count; i++)
 		json_object_foreach((json_t *)run->points[i].metrics, metric, row) {
-			better = json_string_value(json_object_get(row, "better"));
-			if (!ret && map[i] != UINT32_MAX && better && !strcmp(better, "fixed"))
+			if (ret || map[i] == UINT32_MAX)
+				break;
+			if (is_fixed(&run->points[i], metric) ||
+			    is_fixed(&first->points[map[i]], metric))
 				ret = check_fixed(metric, first, map[i], run, i, allowance, log);
 		}
 	return ret;

@@ -335,6 +335,11 @@ static const struct {
 	  { "compiler_version of kernel-build is 120200 in", "140200 in", "--allow workload" } },
 	{ "built", "built-of-two-trees", -EINVAL, { "objects of kernel-build", "212", "213" } },
 	{ "built-of-two-trees", "built", -EINVAL, { "objects of kernel-build", "213 in" } },
+	{ "built", "built-by-clang", -EINVAL, { "compiler_version", "120200 in", "not known in" } },
+	{ "built-by-clang", "built", -EINVAL, { "compiler_version", "not known in", "120200 in" } },
+	/* the record of a shootdown that did not know that this matters */
+	{ "built-by-another", "built-before", -EINVAL, { "compiler_version", "140200", "120200" } },
+	{ "built-before", "built-by-another", -EINVAL, { "compiler_version", "120200", "140200" } },
 	{ "baseline", "foreign", -EBADMSG, { "another-tool" } },
 	{ "baseline", NULL, -EINVAL, { "give two or more" } },
 	{ "baseline", "nowhere", -ENOENT, { "nowhere" } },
@@ -375,6 +380,13 @@ START_TEST(allowed_differences)
 	comparison_free(comparison);
 	free(folders[0]);
 	free(folders[1]);
+}
+END_TEST
+
+/* What a build that failed left behind says nothing. */
+START_TEST(a_failed_workload_is_none)
+{
+	comparison_free(compared("built", "built-and-failed"));
 }
 END_TEST
 
@@ -665,6 +677,7 @@ int main(void)
 	tcase_add_test(tests, cut_short_is_noted);
 	tcase_add_test(tests, allowed_differences);
 	tcase_add_test(tests, another_workload_is_said);
+	tcase_add_test(tests, a_failed_workload_is_none);
 	tcase_add_loop_test(tests, refusal, 0, COUNT(refused));
 	tcase_add_test(tests, published_numbers_agree);
 	tcase_add_test(tests, unknown_reference);
