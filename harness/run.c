@@ -18,7 +18,8 @@
 #include "point.h"
 #include "undo.h"
 
-#define BROKEN_MAX 20
+#define AFTER_SKIP_NS 250000000
+#define BROKEN_MAX    20
 
 struct runner {
 	const struct plan *plan;
@@ -29,10 +30,11 @@ struct runner {
 	unsigned int *cpus;
 	unsigned int cpu_count;
 	unsigned int broken_in_a_row;
-	bool emulated; /* as the machine's record has it */
-	bool *skipped; /* by point: its needs are unmet, which is said once */
-	bool *passed;  /* by point: a repetition did, so that a later skip is of that one only */
-	bool settled;  /* a mix ran: from now on its members are the same */
+	bool emulated;	/* as the machine's record has it */
+	bool *skipped;	/* by point: its needs are unmet, which is said once */
+	bool *measured; /* by point: a repetition was, so that a later skip is of that one only */
+	int others;	/* runs of this user that were seen going on beside this one */
+	bool settled;	/* a mix ran: from now on its members are the same */
 	uint64_t started_ns;
 };
 
@@ -80,14 +82,13 @@ static cpu_set_t *save_affinity(size_t *size)
 	return NULL;
 }
 
-/* Lets a pending stop signal in, then tells. */
-static bool stop_requested(void)
+/* Lets a stop signal in, for so long, then tells. */
+static bool stop_requested(struct timespec within)
 {
-	struct timespec none = { 0 };
 	sigset_t empty;
 
 	sigemptyset(&empty);
-	ppoll(NULL, 0, &none, &empty);
+	ppoll(NULL, 0, &within, &empty);
 	return spawn_interrupted();
 }
 
@@ -118,14 +119,15 @@ static void make_point(const struct runner *runner, unsigned int index, unsigned
 }
 
 /*
- * A skip after a pass (free memory dipped), or in a settled mix, is as good as broken: the point
- * can be measured here, and in a mix the others are not measured without it.
+ * A skip of what was measured before (free memory dipped), or in a settled mix, is as good as
+ * broken: the point can be measured here, and in a mix the others are not measured without it. It
+ * takes no time, so the next repetition waits a moment, and a dip does not use up all of them.
  */
 static void count_outcome(struct runner *runner, const struct participant *participant)
 {
 	enum outcome outcome = participant->outcome;
 	unsigned int index = participant->index;
-	bool skip = outcome == OUTCOME_SKIP, late = runner->settled || runner->passed[index];
+	bool skip = outcome == OUTCOME_SKIP, late = runner->settled || runner->measured[index];
 
 	runner->result->counts[outcome]++;
 	if (outcome == OUTCOME_BROKEN || (skip && late))
@@ -133,7 +135,9 @@ static void count_outcome(struct runner *runner, const struct participant *parti
 	else
 		runner->broken_in_a_row = 0;
 	runner->skipped[index] = skip && !late;
-	runner->passed[index] |= outcome == OUTCOME_PASS;
+	runner->measured[index] |= outcome == OUTCOME_PASS || outcome == OUTCOME_FAIL;
+	if (skip && late)
+		stop_requested((struct timespec){ .tv_nsec = AFTER_SKIP_NS });
 }
 
 static struct round make_round(const struct runner *runner, unsigned int number)
@@ -191,12 +195,16 @@ static bool all_skipped(const struct runner *runner)
  */
 static bool must_end(const struct runner *runner)
 {
+	if (runner->result->gave_up)
+		return true;
 	if (runner->broken_in_a_row == BROKEN_MAX) {
+		runner->result->gave_up = true;
 		log_error(runner->log, "the last %d repetitions were broken or skipped: giving up",
 			  BROKEN_MAX);
 		return true;
 	}
-	return stop_requested() || !runner->result->restored || all_skipped(runner);
+	return stop_requested((struct timespec){ 0 }) || !runner->result->restored ||
+	       all_skipped(runner);
 }
 
 /* Before a mix runs for the first time: points whose needs are unmet are no members of it. */
@@ -298,6 +306,8 @@ static enum outcome worst(const struct run_result *result)
 	static const enum outcome order[] = { OUTCOME_FAIL, OUTCOME_BROKEN, OUTCOME_INTERRUPTED,
 					      OUTCOME_PASS };
 
+	if (result->gave_up && !result->counts[OUTCOME_FAIL])
+		return OUTCOME_BROKEN;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (result->counts[order[i]])
 			return order[i];
@@ -310,7 +320,13 @@ static int write_end(struct runner *runner)
 	enum outcome outcome = spawn_interrupted() ? OUTCOME_INTERRUPTED : worst(result);
 	json_t *line = json_pack("{s:s, s:b}", "end", outcome_name(outcome), "restored",
 				 (int)result->restored);
-	int rc = line ? record_sample(runner->record, line) : -ENOMEM;
+	int rc;
+
+	if (runner->others > 0)
+		json_object_set_new(line, "reason",
+				    json_sprintf("%d other run%s beside it", runner->others,
+						 runner->others == 1 ? " was" : "s were"));
+	rc = line ? record_sample(runner->record, line) : -ENOMEM;
 
 	json_decref(line);
 	return rc;
@@ -356,6 +372,20 @@ static int run_pinned(struct runner *runner)
 	return rc;
 }
 
+/* Said once, and noted in the record: the one that began first learns of it at its end. */
+static void look_for_others(struct runner *runner)
+{
+	int others = journal_count_live(runner->log) - 1; /* our own is one */
+
+	if (others <= runner->others)
+		return;
+	log_warn(runner->log,
+		 "%d other run%s going on here: what is counted for the whole machine is that of "
+		 "all, and what one changes on the machine another may undo",
+		 others, others == 1 ? " is" : "s are");
+	runner->others = others;
+}
+
 int run_plan(const struct plan *plan, json_t *machine, struct record *record, struct log *log,
 	     struct run_result *result)
 {
@@ -369,35 +399,31 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 	rc = undo_dead_journals(log);
 	if (rc > 0)
 		log_info(log, "undid what %d killed run%s left", rc, rc == 1 ? "" : "s");
-	rc = journal_count_live(log);
-	if (rc > 0)
-		log_warn(log,
-			 "%d other run%s going on here: what is counted for the whole machine is "
-			 "that of all, and what one changes on the machine another may undo",
-			 rc, rc == 1 ? " is" : "s are");
 	rc = choose_cpus(&runner, &usable);
 	if (rc)
 		return rc;
 	runner.cpus = cpus_numbers(usable, &runner.cpu_count);
 	runner.skipped = calloc(plan->point_count, sizeof(*runner.skipped));
-	runner.passed = calloc(plan->point_count, sizeof(*runner.passed));
-	rc = runner.cpus && runner.skipped && runner.passed ? 0 : -ENOMEM;
+	runner.measured = calloc(plan->point_count, sizeof(*runner.measured));
+	rc = runner.cpus && runner.skipped && runner.measured ? 0 : -ENOMEM;
 	if (!rc)
 		rc = write_head(&runner, machine);
 	if (!rc)
 		rc = journal_open(log, &runner.journal);
 	if (rc)
 		goto free_cpus;
+	look_for_others(&runner);
 	runner.started_ns = monotonic_ns();
 	rc = run_pinned(&runner);
 	log_progress_end(log);
+	look_for_others(&runner);
 	if (!rc)
 		rc = write_end(&runner);
 	journal_close(runner.journal);
 free_cpus:
 	if (rc)
 		log_error(log, "the run ended early: %s", strerror(-rc));
-	free(runner.passed);
+	free(runner.measured);
 	free(runner.skipped);
 	free(runner.cpus);
 	hwloc_bitmap_free(usable);

@@ -14,7 +14,8 @@
 #include "plan.h"
 
 struct run_result {
-	unsigned int counts[OUTCOME_COUNT]; /* repetitions (skips: points) by outcome */
+	unsigned int counts[OUTCOME_COUNT]; /* repetitions by outcome */
+	bool gave_up;			    /* too many in a row were broken or skipped */
 	bool restored;			    /* everything was undone and read back */
 };
 

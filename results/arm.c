@@ -51,6 +51,8 @@ static int note_run(struct arm *arm, const struct loaded_run *run)
 	else if (run->end == OUTCOME_INTERRUPTED)
 		ret = add_note(arm, format_string("%s was interrupted%s%s", name,
 						  *run->end_reason ? ": " : "", run->end_reason));
+	else if (*run->end_reason)
+		ret = add_note(arm, format_string("%s: %s", name, run->end_reason));
 	if (!ret && run->complete && !run->restored)
 		ret = add_note(arm,
 			       format_string("%s did not restore the machine as it was", name));

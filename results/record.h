@@ -12,8 +12,8 @@
  * and last, only when the run came to its own end:
  *   {"end":O,"restored":BOOL[,"reason":TEXT]}
  * value is absent unless status is ok or multiplexed. Points count from 0,
- * repetitions from 1. A repetition that was skipped has an outcome line and no samples; after one
- * at the start a point has no more.
+ * repetitions from 1. A repetition that was skipped has an outcome line and no samples; a point
+ * that is skipped before it was ever measured has no more.
  *
  * machine.json: {"schema":"shootdown-machine","version":1,"host":NAME,"arch":"x86_64",
  *   "page_size":4096,"kernel":{"release":..,"version":..},"cpus":{"online":N,"used":N},"cpu_model":..,"nodes":N,
