@@ -373,12 +373,16 @@ uint64_t crew_turns(const struct crew *crew, unsigned int neighbour)
 int crew_await_turn(const struct crew *crew, unsigned int neighbour, uint64_t seen,
 		    uint64_t deadline_ns)
 {
+	const struct timespec millisecond = { .tv_nsec = 1000000 };
+	sigset_t none;
+
+	sigemptyset(&none);
 	while (crew_turns(crew, neighbour) == seen) {
 		if (spawn_interrupted())
 			return -EINTR;
 		if (monotonic_ns() > deadline_ns)
 			return -ETIMEDOUT;
-		usleep(1000);
+		ppoll(NULL, 0, &millisecond, &none);
 	}
 	return 0;
 }
