@@ -212,9 +212,8 @@ static int run_job_plan(int port, const json_t *job, struct log *log)
 
 	if (!rc)
 		rc = record_stream(port, &record);
-	if (!rc) {
+	if (!rc)
 		rc = run_plan(plan, machine, record, log, &result);
-	}
 	record_close(record);
 	plan_free(plan);
 	json_decref(machine);
@@ -340,7 +339,8 @@ static int do_job(int port, struct log *log)
 	pid_t pid;
 
 	if (job && json_dump_file(json_object_get(job, "machine"), MACHINE_LAB_PATH, 0)) {
-		log_error(log, "cannot write " MACHINE_LAB_PATH);
+		log_error(log, "cannot keep what the host says of this guest (is it the same "
+			       "version of shootdown?)");
 	} else if (job && !make_memory(port, job)) {
 		log_error(log, "the guest's CXL memory could not be made");
 	} else if (kind && !strcmp(kind, "plan")) {

@@ -185,9 +185,9 @@ int boot_start(const struct boot_request *request, struct log *log, struct boot 
 {
 	struct boot *boot = calloc(1, sizeof(*boot));
 	char *dump = dump_job(request);
-	int rc = boot && dump ? 0 : -ENOMEM;
+	int rc = -ENOMEM;
 
-	if (rc)
+	if (!boot)
 		goto out;
 	*boot = (struct boot){ .request = request,
 			       .log = log,
@@ -196,7 +196,7 @@ int boot_start(const struct boot_request *request, struct log *log, struct boot 
 			       .result = { .exit_code = -1, .hello_s = -1 } };
 	boot->console_path = format_string("%s/console.log", request->folder);
 	boot->emulator_log = format_string("%s/emulator.log", request->folder);
-	boot->job = format_string("%s\n", dump);
+	boot->job = dump ? format_string("%s\n", dump) : NULL;
 	rc = boot->console_path && boot->emulator_log && boot->job ? make_folder(boot) : -ENOMEM;
 	if (rc)
 		goto out;

@@ -119,6 +119,7 @@ START_TEST(the_environment_changes_no_kernel)
 
 	setenv("KCFLAGS", "-Os", 1);
 	setenv("LLVM", "1", 1);
+	setenv("GNUMAKEFLAGS", "KCFLAGS=-Og", 1);
 	ck_assert_int_eq(build(NULL, &kernel), 0);
 	text = work_file("built");
 	ck_assert_str_eq(text, "plain\n");
