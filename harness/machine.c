@@ -69,13 +69,14 @@ static char *value_or_null(const char *root, const char *path)
 	return fs_read_value(root, path, &text) ? NULL : text;
 }
 
-/* Over what is null. */
 static void add_lab_facts(const char *root, json_t *machine)
 {
+	static const char *const names[] = { "arm", "boot", "guest" };
 	char *path = format_string("%s" MACHINE_LAB_PATH, root);
 	json_t *facts = path ? json_load_file(path, 0, NULL) : NULL;
 
-	json_object_update_existing(machine, facts);
+	for (size_t i = 0; facts && i < sizeof(names) / sizeof(names[0]); i++)
+		json_object_set(machine, names[i], json_object_get(facts, names[i]));
 	json_decref(facts);
 	free(path);
 }

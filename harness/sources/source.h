@@ -45,7 +45,7 @@ struct source_setup {
 struct source_metric {
 	const char *name; /* NULL ends the table */
 	const char *unit;
-	const char *better; /* "less", "more", "same" */
+	const char *better; /* as in struct metric_row (stressors/stressor.h) */
 	const char *help;
 };
 

@@ -12,16 +12,18 @@
 #include "../../harness/run.h"
 #include "../../lib/clock.h"
 #include "../../lib/cpus.h"
+#include "../../lib/fs.h"
 #include "../../stressors/region.h"
 #include "quiet.h"
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
-#define REPETITIONS 3
+#define COUNT(list)	((int)(sizeof(list) / sizeof((list)[0])))
+#define REPETITIONS	3
+#define REPETITIONS_MAX 30
 
 static const struct option_row no_options[] = { { .name = NULL } };
 static const struct metric_row no_metrics[] = { { .name = NULL } };
 
-/* What the second point does: 'p' it runs, 's' its set-up skips, 'b' its set-up is broken. */
+/* What the second point does: 'p' it runs, 'f' and fails, 's' its set-up skips, 'b' is broken. */
 static const char *behaviour;
 
 static int run_nothing(struct task *task)
@@ -38,6 +40,9 @@ static int behave(struct task *task)
 	switch (behaviour[repetition - 1]) {
 	case 's':
 		return task_say(task, OUTCOME_SKIP, "not today");
+	case 'f':
+		task_say(task, OUTCOME_FAIL, "not today");
+		return 0;
 	case 'b':
 		return task_say(task, OUTCOME_BROKEN, "not today");
 	default:
@@ -150,10 +155,16 @@ static int open_stopper(const struct source_setup *setup, struct log *log, void 
 	return 0;
 }
 
+/* Not at once: it must not have run when the window's end is looked at. */
 static int end_stopper(void *state)
 {
 	(void)state;
-	return goes_on && kill(stopped_neighbour, SIGCONT) ? -errno : 0;
+	if (goes_on && !fork()) {
+		usleep(300000);
+		kill(stopped_neighbour, SIGCONT);
+		_exit(0);
+	}
+	return 0;
 }
 
 static const struct source stopper = {
@@ -188,7 +199,8 @@ static void describe(const json_t *line, char *text, size_t size)
 			 json_string_value(json_object_get(data, "status")));
 }
 
-static void run_and_describe(const struct plan *plan, bool emulated, char *text, size_t size)
+static enum exit_code run_and_describe(const struct plan *plan, bool emulated, char *text,
+				       size_t size)
 {
 	FILE *stream = tmpfile();
 	struct run_result result;
@@ -208,6 +220,7 @@ static void run_and_describe(const struct plan *plan, bool emulated, char *text,
 	}
 	fclose(stream);
 	json_decref(machine);
+	return run_exit_code(&result);
 }
 
 static void run_both(char *text, size_t size)
@@ -276,7 +289,7 @@ END_TEST
 static struct plan plan_of_one(struct plan_point *point, unsigned int repetitions,
 			       const struct source **sources)
 {
-	static struct plan_step order[REPETITIONS]; /* point 0 */
+	static struct plan_step order[REPETITIONS_MAX]; /* point 0 */
 
 	return (struct plan){
 		.points = point,
@@ -298,6 +311,7 @@ static const struct {
 	{ "bsp", "0 broken, 0 skip, " },
 	{ "psp", "0 ok, 0 pass, 0 skip, 0 ok, 0 pass, " },
 	{ "pss", "0 ok, 0 pass, 0 skip, 0 skip, " },
+	{ "fsp", "0 ok, 0 fail, 0 skip, 0 ok, 0 pass, " },
 };
 
 START_TEST(a_skip_after_a_pass_is_of_one_repetition)
@@ -312,6 +326,52 @@ START_TEST(a_skip_after_a_pass_is_of_one_repetition)
 	run_and_describe(&plan, false, text, sizeof(text));
 	ck_assert_str_eq(text, singles[_i].record);
 	options_free(point.parameters);
+}
+END_TEST
+
+/* What was measured once and then not again, twenty times, is no success. */
+START_TEST(a_run_that_gives_up_is_broken)
+{
+	const struct source *sources[] = { &count_source, NULL };
+	struct plan_point point = { &fickle, options_new(no_options) };
+	struct plan plan = plan_of_one(&point, REPETITIONS_MAX, sources);
+	char text[2048];
+
+	fickle.needs = NULL;
+	behaviour = "psssssssssssssssssssspppppppppp";
+	ck_assert_int_eq(run_and_describe(&plan, false, text, sizeof(text)), EXIT_BROKEN);
+	ck_assert_str_eq(text + strlen(text) - strlen("0 skip, 0 skip, "), "0 skip, 0 skip, ");
+	ck_assert_said("the last 20 repetitions were broken or skipped: giving up");
+	options_free(point.parameters);
+}
+END_TEST
+
+/* What a lab's host says of its guest; what it says of other things is not taken. */
+START_TEST(the_lab_tells_who_the_guest_is)
+{
+	static const char said[] = "{\"arm\":\"patched\",\"boot\":null,\"arch\":\"m68k\","
+				   "\"guest\":{\"accel\":\"tcg\",\"emulated_time\":true}}";
+	char root[] = "/tmp/check-mix-XXXXXX";
+	json_t *machine, *guest;
+	char *run, *path;
+
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	machine = machine_describe(root);
+	ck_assert(json_is_null(json_object_get(machine, "guest")));
+	json_decref(machine);
+	run = format_string("%s/run", root);
+	path = format_string("%s" MACHINE_LAB_PATH, root);
+	ck_assert_int_eq(fs_make_folders(run, 0700), 0);
+	ck_assert_int_eq(fs_replace(path, said, strlen(said)), 0);
+	machine = machine_describe(root);
+	guest = json_object_get(machine, "guest");
+	ck_assert(json_is_true(json_object_get(guest, "emulated_time")));
+	ck_assert_str_eq(json_string_value(json_object_get(machine, "arm")), "patched");
+	ck_assert_str_ne(json_string_value(json_object_get(machine, "arch")), "m68k");
+	json_decref(machine);
+	fs_remove_tree(root);
+	free(path);
+	free(run);
 }
 END_TEST
 
@@ -394,6 +454,9 @@ int main(void)
 
 	tcase_add_loop_test(tests, the_same_points_run_in_all_repetitions, 0, COUNT(mixes));
 	tcase_add_loop_test(tests, a_skip_after_a_pass_is_of_one_repetition, 0, COUNT(singles));
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, a_run_that_gives_up_is_broken);
+	tcase_add_test(tests, the_lab_tells_who_the_guest_is);
 	tcase_add_loop_test(tests, neighbours_must_be_there, 0, COUNT(windows));
 	tcase_add_test(tests, a_skipped_point_reserves_no_cpu);
 	return run_suite("mix", tests);
