@@ -49,29 +49,39 @@ static const char *printed(void)
 	return output;
 }
 
-static int compare(const char *one, const char *other, struct comparison **comparison)
+/* allow: what may differ, NULL: nothing. */
+static int compare(const char *one, const char *other, const char *const *allow,
+		   struct comparison **comparison)
 {
 	const char *fixtures = getenv("SHOOTDOWN_FIXTURES");
-	char *first, *second;
+	char *folders[3] = { NULL };
+	struct compare_request request = { .folders = (const char *const *)folders,
+					   .allow = allow };
 	int ret;
 
 	fixtures = fixtures ? fixtures : "tests/fixtures";
-	first = format_string("%s/runs/%s", fixtures, one);
-	second = other ? format_string("%s/runs/%s", fixtures, other) : NULL;
-	ret = compare_folders((const char *const[]){ first, second, NULL }, &logger, comparison);
-	free(first);
-	free(second);
+	folders[0] = format_string("%s/runs/%s", fixtures, one);
+	folders[1] = other ? format_string("%s/runs/%s", fixtures, other) : NULL;
+	ret = compare_with(&request, &logger, comparison);
+	free(folders[0]);
+	free(folders[1]);
 	return ret;
 }
 
-static struct comparison *compared(const char *one, const char *other)
+static struct comparison *compared_allowing(const char *one, const char *other,
+					    const char *const *allow)
 {
 	struct comparison *comparison;
-	int ret = compare(one, other, &comparison);
+	int ret = compare(one, other, allow, &comparison);
 
 	fflush(stream);
 	ck_assert_msg(!ret, "%s", messages);
 	return comparison;
+}
+
+static struct comparison *compared(const char *one, const char *other)
+{
+	return compared_allowing(one, other, NULL);
 }
 
 /* 2, 4, 4, 4, 5, 5, 7, 9: sum 40, squares of the distances from 5: 9+1+1+1+0+0+4+16 = 32. */
@@ -349,7 +359,8 @@ START_TEST(refusal)
 {
 	struct comparison *comparison;
 
-	ck_assert_int_eq(compare(refused[_i].one, refused[_i].other, &comparison), refused[_i].ret);
+	ck_assert_int_eq(compare(refused[_i].one, refused[_i].other, NULL, &comparison),
+			 refused[_i].ret);
 	for (size_t i = 0; i < 3 && refused[_i].parts[i]; i++)
 		ck_said(refused[_i].parts[i]);
 }
@@ -359,17 +370,9 @@ END_TEST
  * hardware. */
 START_TEST(allowed_differences)
 {
-	const char *fixtures = getenv("SHOOTDOWN_FIXTURES");
 	const char *const names[] = { "plan", "emulation", "accel", NULL };
-	char *folders[3] = { NULL };
-	struct compare_request request = { .folders = (const char *const *)folders,
-					   .allow = names };
-	struct comparison *comparison;
+	struct comparison *comparison = compared_allowing("hardware", "more-points", names);
 
-	fixtures = fixtures ? fixtures : "tests/fixtures";
-	folders[0] = format_string("%s/runs/hardware", fixtures);
-	folders[1] = format_string("%s/runs/more-points", fixtures);
-	ck_assert_int_eq(compare_with(&request, &logger, &comparison), 0);
 	ck_assert_uint_eq(comparison->point_count, 1);
 	ck_assert_uint_eq(comparison->allowed_count, 3);
 	ck_assert(!comparison->guest);
@@ -378,8 +381,6 @@ START_TEST(allowed_differences)
 	ck_contains(printed(), "allowed: emulated time: none and true");
 	ck_contains(printed(), "time_ms (emulated)");
 	comparison_free(comparison);
-	free(folders[0]);
-	free(folders[1]);
 }
 END_TEST
 
@@ -393,23 +394,13 @@ END_TEST
 /* A tree of its own for each arm may be what somebody wants to measure. */
 START_TEST(another_workload_is_said)
 {
-	const char *fixtures = getenv("SHOOTDOWN_FIXTURES");
 	const char *const names[] = { "workload", NULL };
-	char *folders[3] = { NULL };
-	struct compare_request request = { .folders = (const char *const *)folders,
-					   .allow = names };
-	struct comparison *comparison;
+	struct comparison *comparison = compared_allowing("built", "built-by-another", names);
 
-	fixtures = fixtures ? fixtures : "tests/fixtures";
-	folders[0] = format_string("%s/runs/built", fixtures);
-	folders[1] = format_string("%s/runs/built-by-another", fixtures);
-	ck_assert_int_eq(compare_with(&request, &logger, &comparison), 0);
 	ck_assert_uint_eq(comparison->allowed_count, 1);
 	ck_assert_str_eq(comparison->allowed[0],
 			 "compiler_version of kernel-build: 120200 and 140200");
 	comparison_free(comparison);
-	free(folders[0]);
-	free(folders[1]);
 }
 END_TEST
 
