@@ -384,7 +384,7 @@ int journal_visit_dead(struct log *log, void (*visit)(struct journal *journal, v
 
 static int is_live(int folder, const char *name, void *context)
 {
-	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
 
 	(void)context;

@@ -13,6 +13,7 @@
 
 #include "../lib/clock.h"
 #include "../lib/cpus.h"
+#include "../lib/fs.h"
 #include "../lib/spawn.h"
 #include "mix.h"
 #include "point.h"
@@ -20,6 +21,7 @@
 
 #define AFTER_SKIP_NS 250000000
 #define BROKEN_MAX    20
+#define GAVE_UP	      "gave up: too many repetitions in a row were broken or skipped"
 
 struct runner {
 	const struct plan *plan;
@@ -152,12 +154,33 @@ static struct round make_round(const struct runner *runner, unsigned int number)
 	};
 }
 
+/*
+ * Said once, and noted in the record. Before and after each repetition: one that came and went
+ * within is not seen.
+ */
+static void look_for_others(struct runner *runner)
+{
+	int others = journal_count_live(runner->log) - 1; /* our own is one */
+
+	if (others > 0 && !runner->others)
+		log_warn(
+			runner->log,
+			"%d other run%s going on here: what is counted for the whole machine is that of "
+			"all, and what one changes on the machine another may undo",
+			others, others == 1 ? " is" : "s are");
+	if (others > runner->others)
+		runner->others = others;
+}
+
 static int run_together(struct runner *runner, struct participant *participants, unsigned int count,
 			unsigned int number)
 {
 	struct round round = make_round(runner, number);
-	int rc = round_run(&round, participants, count, &runner->result->restored);
+	int rc;
 
+	look_for_others(runner);
+	rc = round_run(&round, participants, count, &runner->result->restored);
+	look_for_others(runner);
 	for (unsigned int i = 0; i < count; i++)
 		runner->settled |= count > 1 && !participants[i].held &&
 				   participants[i].outcome == OUTCOME_PASS;
@@ -199,8 +222,7 @@ static bool must_end(const struct runner *runner)
 		return true;
 	if (runner->broken_in_a_row == BROKEN_MAX) {
 		runner->result->gave_up = true;
-		log_error(runner->log, "the last %d repetitions were broken or skipped: giving up",
-			  BROKEN_MAX);
+		log_error(runner->log, GAVE_UP);
 		return true;
 	}
 	return stop_requested((struct timespec){ 0 }) || !runner->result->restored ||
@@ -314,18 +336,32 @@ static enum outcome worst(const struct run_result *result)
 	return OUTCOME_SKIP;
 }
 
+/* What else a reader of the record must know; caller frees. */
+static char *end_reason(const struct runner *runner)
+{
+	bool gave_up = runner->result->gave_up;
+	char *others = !runner->others ? strdup("")
+				       : format_string("%s%d other run%s beside it",
+						       gave_up ? "; " : "", runner->others,
+						       runner->others == 1 ? " was" : "s were");
+	char *text = others ? format_string("%s%s", gave_up ? GAVE_UP : "", others) : NULL;
+
+	free(others);
+	return text;
+}
+
 static int write_end(struct runner *runner)
 {
 	struct run_result *result = runner->result;
 	enum outcome outcome = spawn_interrupted() ? OUTCOME_INTERRUPTED : worst(result);
 	json_t *line = json_pack("{s:s, s:b}", "end", outcome_name(outcome), "restored",
 				 (int)result->restored);
+	char *reason = end_reason(runner);
 	int rc;
 
-	if (runner->others > 0)
-		json_object_set_new(line, "reason",
-				    json_sprintf("%d other run%s beside it", runner->others,
-						 runner->others == 1 ? " was" : "s were"));
+	if (reason && *reason)
+		json_object_set_new(line, "reason", json_string(reason));
+	free(reason);
 	rc = line ? record_sample(runner->record, line) : -ENOMEM;
 
 	json_decref(line);
@@ -372,20 +408,6 @@ static int run_pinned(struct runner *runner)
 	return rc;
 }
 
-/* Said once, and noted in the record: the one that began first learns of it at its end. */
-static void look_for_others(struct runner *runner)
-{
-	int others = journal_count_live(runner->log) - 1; /* our own is one */
-
-	if (others <= runner->others)
-		return;
-	log_warn(runner->log,
-		 "%d other run%s going on here: what is counted for the whole machine is that of "
-		 "all, and what one changes on the machine another may undo",
-		 others, others == 1 ? " is" : "s are");
-	runner->others = others;
-}
-
 int run_plan(const struct plan *plan, json_t *machine, struct record *record, struct log *log,
 	     struct run_result *result)
 {
@@ -412,11 +434,9 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 		rc = journal_open(log, &runner.journal);
 	if (rc)
 		goto free_cpus;
-	look_for_others(&runner);
 	runner.started_ns = monotonic_ns();
 	rc = run_pinned(&runner);
 	log_progress_end(log);
-	look_for_others(&runner);
 	if (!rc)
 		rc = write_end(&runner);
 	journal_close(runner.journal);

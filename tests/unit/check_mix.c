@@ -341,7 +341,9 @@ START_TEST(a_run_that_gives_up_is_broken)
 	behaviour = "psssssssssssssssssssspppppppppp";
 	ck_assert_int_eq(run_and_describe(&plan, false, text, sizeof(text)), EXIT_BROKEN);
 	ck_assert_str_eq(text + strlen(text) - strlen("0 skip, 0 skip, "), "0 skip, 0 skip, ");
-	ck_assert_said("the last 20 repetitions were broken or skipped: giving up");
+	ck_assert_said("gave up: too many repetitions in a row were broken or skipped");
+	ck_assert_str_eq(last_reason,
+			 "gave up: too many repetitions in a row were broken or skipped");
 	options_free(point.parameters);
 }
 END_TEST
