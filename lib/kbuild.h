@@ -7,7 +7,8 @@
  * Rows of a spawn's environment for make in a kernel's tree: nothing of what our own environment
  * may hold changes which kernel, which configuration or which code comes out, or what make says
  * (Documentation/kbuild/kbuild.rst, kconfig.rst and llvm.rst of the kernel, and what scripts/kconfig
- * and init/Makefile read). No part of a make that called us. A row that is set comes after these.
+ * and init/Makefile read; an option that is off is no variable of make, which then takes CONFIG_* of
+ * the environment). No part of a make that called us. A row that is set comes after these.
  */
 #define KBUILD_ENVIRONMENT                                                                        \
 	"ARCH", "SUBARCH", "CROSS_COMPILE", "LLVM", "LLVM_IAS", "LOCALVERSION",                   \
@@ -18,7 +19,7 @@
 	"KBUILD_KCONFIG", "KBUILD_DEFCONFIG", "KBUILD_BUILD_VERSION",                             \
 	"KBUILD_BUILD_VERSION_TIMESTAMP", "KBUILD_ABS_SRCTREE", "KBUILD_OUTPUT", "KBUILD_EXTMOD", \
 	"KBUILD_EXTMOD_OUTPUT", "KBUILD_EXTRA_SYMBOLS", "KBUILD_MODPOST_WARN",                    \
-	"KBUILD_EXTRA_WARN", "KBUILD_VERBOSE",                                                    \
+	"KBUILD_EXTRA_WARN", "KBUILD_VERBOSE", "CONFIG_*", "sub_make_done",                       \
 	"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "MFLAGS", "MAKELEVEL", "LC_ALL=C"
 /* clang-format on */
 

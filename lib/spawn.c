@@ -65,6 +65,34 @@ bool spawn_find(const char *program, char **path)
 	return false;
 }
 
+static void take_out_all(const char *prefix, size_t length)
+{
+	char **row = environ;
+
+	while (row && *row) {
+		char *name = strncmp(*row, prefix, length) ? NULL
+							   : strndup(*row, strcspn(*row, "="));
+
+		if (name && !unsetenv(name))
+			row = environ; /* the rest has moved up */
+		else
+			row++;
+		free(name);
+	}
+}
+
+void spawn_set_environment(const char *const *rows)
+{
+	for (; rows && *rows; rows++) {
+		const char *star = strchr(*rows, '*');
+
+		if (star && !star[1] && !strchr(*rows, '='))
+			take_out_all(*rows, star - *rows);
+		else
+			putenv((char *)*rows); /* without "=" it takes out */
+	}
+}
+
 /* In the child: from here on only the new program or _exit(). */
 static void become(const struct spawn *spawn, int out, int report)
 {
@@ -79,8 +107,7 @@ static void become(const struct spawn *spawn, int out, int report)
 	if (in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 	    (!spawn->output_path || dup2(out, STDERR_FILENO) >= 0) &&
 	    (!spawn->folder || !chdir(spawn->folder))) {
-		for (const char *const *row = spawn->environment; row && *row; row++)
-			putenv((char *)*row);
+		spawn_set_environment(spawn->environment);
 		execvp(spawn->argv[0], (char *const *)spawn->argv);
 	}
 	error = errno;

@@ -13,8 +13,7 @@
 struct spawn {
 	const char *const *argv;	/* NULL at the end; argv[0] is looked up in PATH */
 	const char *folder;		/* working folder, or NULL */
-	const char *const *environment; /* added to ours: NAME=VALUE, or NAME to take it out; NULL
-					   at the end; or NULL */
+	const char *const *environment; /* as of spawn_set_environment() */
 	const char *output_path; /* both streams appended to this file; or NULL: see output */
 	char **output; /* standard output as text (caller frees); NULL with output_path NULL:
 			  discarded */
@@ -33,6 +32,13 @@ struct spawn {
  * negative errno.
  */
 int spawn_run(const struct spawn *spawn);
+
+/*
+ * Changes this process's environment: NAME=VALUE (borrowed) is set, NAME is taken out, and NAME*
+ * are all that begin with NAME. NULL at the end; rows may be NULL. For a child before it becomes a
+ * program.
+ */
+void spawn_set_environment(const char *const *rows);
 
 /* Is there an executable of this name in PATH? *path (caller frees) may be NULL. */
 bool spawn_find(const char *program, char **path);

@@ -39,8 +39,7 @@ static _Noreturn void become(const struct helper_request *request, pid_t parent,
 	if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
 	    dup2(output, STDERR_FILENO) < 0)
 		_exit(126);
-	for (const char *const *row = request->environment; row && *row; row++)
-		putenv((char *)*row);
+	spawn_set_environment(request->environment);
 	wait_at_gate(request);
 	execvp(request->argv[0], (char *const *)request->argv);
 	_exit(127);

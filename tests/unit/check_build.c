@@ -19,7 +19,7 @@ static const char makefile[] =
 	"\t@sed -i /UNKNOWN/d $(O)/.config\n"
 	"bzImage Image:\n"
 	"\t@echo '  CC      mm/x.o'\n"
-	"\t@{ cat mm/x.c; printf '%s' '$(KCFLAGS)$(LLVM)'; } >> $(O)/../built\n"
+	"\t@{ cat mm/x.c; printf '%s' '$(KCFLAGS)$(LLVM)$(CONFIG_DEBUG_INFO)'; } >> $(O)/../built\n"
 	"\t@! grep -q broken mm/x.c || { echo 'mm/x.c:1: error: broken'; exit 2; }\n"
 	"\t@! grep -q full mm/x.c || { echo 'ld: No space left on device'; exit 2; }\n"
 	"\t@mkdir -p $(O)/arch/x86/boot $(O)/arch/arm64/boot\n"
@@ -120,6 +120,7 @@ START_TEST(the_environment_changes_no_kernel)
 	setenv("KCFLAGS", "-Os", 1);
 	setenv("LLVM", "1", 1);
 	setenv("GNUMAKEFLAGS", "KCFLAGS=-Og", 1);
+	setenv("CONFIG_DEBUG_INFO", "y", 1);
 	ck_assert_int_eq(build(NULL, &kernel), 0);
 	text = work_file("built");
 	ck_assert_str_eq(text, "plain\n");

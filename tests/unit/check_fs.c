@@ -101,8 +101,11 @@ START_TEST(programs_are_run_and_watched)
 {
 	const char *const echo[] = { "sh", "-c", "printf hello; exit 7", NULL };
 	const char *const die[] = { "sh", "-c", "kill -9 $$", NULL };
-	const char *const show[] = { "sh", "-c", "echo ${OUT-none} ${ADDED-none}", NULL };
-	const char *const environment[] = { "OUT", "ADDED=1", NULL };
+	const char *const show[] = {
+		"sh", "-c",
+		"echo \"${OUT-none} ${OUT_2-none}${OUTER-none}${ABOUT-none} ${ADDED-none}\"", NULL
+	};
+	const char *const environment[] = { "OUT", "OUT_*", "ADDED=*", NULL };
 	const char *const none[] = { "no-such-program-anywhere", NULL };
 	const char *const slow[] = { "sleep", "30", NULL };
 	struct spawn spawn = { .argv = echo };
@@ -113,9 +116,13 @@ START_TEST(programs_are_run_and_watched)
 	ck_assert_str_eq(output, "hello");
 	free(output);
 	setenv("OUT", "1", 1);
+	setenv("OUT_1", "1", 1);
+	setenv("OUT_2", "1", 1);
+	setenv("OUTER", "2", 1);
+	setenv("ABOUT", "3", 1);
 	spawn = (struct spawn){ .argv = show, .environment = environment, .output = &output };
 	ck_assert_int_eq(spawn_run(&spawn), 0);
-	ck_assert_str_eq(output, "none 1\n");
+	ck_assert_str_eq(output, "none none23 *\n");
 	free(output);
 	spawn = (struct spawn){ .argv = die };
 	ck_assert_int_eq(spawn_run(&spawn), 128 + 9);
