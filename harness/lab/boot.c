@@ -196,7 +196,13 @@ int boot_start(const struct boot_request *request, struct log *log, struct boot 
 			       .result = { .exit_code = -1, .hello_s = -1 } };
 	boot->console_path = format_string("%s/console.log", request->folder);
 	boot->emulator_log = format_string("%s/emulator.log", request->folder);
-	boot->job = dump ? format_string("%s\n", dump) : NULL;
+	if (!dump) {
+		rc = -EINVAL;
+		log_error(log, "what the guest has to do cannot be sent: are the command and "
+			       "--append UTF-8?");
+		goto out;
+	}
+	boot->job = format_string("%s\n", dump);
 	rc = boot->console_path && boot->emulator_log && boot->job ? make_folder(boot) : -ENOMEM;
 	if (rc)
 		goto out;
@@ -257,11 +263,11 @@ static void take_hello(struct boot *boot, json_t *data)
 static void take_output(const struct boot *boot, const json_t *data)
 {
 	const char *stream = json_string_value(json_object_get(data, "stream"));
-	const char *text = json_string_value(json_object_get(data, "text"));
+	const json_t *text = json_object_get(data, "text");
 	FILE *to = stream && !strcmp(stream, "err") ? boot->request->err : boot->request->out;
 
 	if (to && text) {
-		fputs(text, to);
+		fwrite(json_string_value(text), 1, json_string_length(text), to);
 		fflush(to);
 	}
 }
@@ -304,7 +310,7 @@ static char *json_text(const json_t *value)
 
 static void take_line(struct boot *boot, const char *line, size_t length)
 {
-	json_t *object = json_loadb(line, length, 0, NULL);
+	json_t *object = json_loadb(line, length, JSON_ALLOW_NUL, NULL);
 	const char *kind = json_string_value(json_object_get(object, "record"));
 	json_t *data = json_object_get(object, "data");
 

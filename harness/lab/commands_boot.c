@@ -177,7 +177,10 @@ static json_t *make_command(const char *const *words)
 		json_array_append_new(argv, json_string("check"));
 	}
 	for (; *words; words++)
-		json_array_append_new(argv, json_string(*words));
+		if (json_array_append_new(argv, json_string(*words))) {
+			json_decref(argv); /* no UTF-8, which boot_start() says */
+			return NULL;
+		}
 	return json_pack("{s:s,s:o}", "kind", "command", "argv", argv);
 }
 

@@ -34,12 +34,16 @@ busybox=$(command -v busybox)
 if [ -n "$busybox" ]; then
 	expect "a panic is named" 1 "panic" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g4" --add "$busybox" -- \
 		busybox sh -c 'echo c > /proc/sysrq-trigger'
+	expect "output that is no text comes through" 0 "2 bytes" sh -c "'$sd' lab boot '$kernel' --cpus 2 --out '$work/g12' \
+		--add '$busybox' -- busybox printf 'a\\0' | wc -c | sed 's/$/ bytes/'"
 	check "its console is kept" grep -q "sysrq" "$work/g4/console.log"
 	expect "a command that does not end" 1 "not done after 5 s" "$sd" lab boot "$kernel" --cpus 2 --timeout 5s --out "$work/g5" --add "$busybox" -- \
 		busybox sleep 600
 else
 	skip "panics and hangs" "busybox is not installed"
 fi
+expect "what is not UTF-8 is refused" 2 "are the command and --append UTF-8?" "$sd" lab boot "$kernel" --cpus 1 \
+	--append "$(printf 'x=\377')" --out "$work/g13" -- shootdown --version
 head -c 100000 /dev/urandom > noise
 expect "an image that is none" 2 "noise" "$sd" lab boot "$work/noise" --cpus 1 --out "$work/g6"
 expect "an image that is not there" 2 "no-such" "$sd" lab boot ./no-such-image --out "$work/g7"
