@@ -115,10 +115,11 @@ static char *fact_text(const struct fact *fact, const struct loaded_run *run)
 					    : run->machine;
 	const json_t *value = json_object_get(object, fact->key);
 
-	if (json_is_string(value))
+	if (json_is_string(value) && json_string_length(value))
 		return strdup(json_string_value(value));
-	return value && !json_is_null(value) ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
-					     : strdup("none");
+	return value && !json_is_null(value) && !json_is_string(value)
+		       ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
+		       : strdup("none");
 }
 
 static int check_fact(unsigned int index, const struct loaded_run *first,
@@ -311,7 +312,7 @@ static const struct run_sample *next_number(const struct loaded_run *run, size_t
 
 static char *number_text(const struct run_sample *sample)
 {
-	return sample ? format_string("%.0f", sample->value) : strdup("not known");
+	return sample ? format_string("%.15g", sample->value) : strdup("not known");
 }
 
 /*

@@ -24,12 +24,17 @@ static void add_machine(struct table *table, const struct comparison *comparison
 	const char *model = text_of(machine, "cpu_model");
 	const char *accel = text_of(guest, "accel");
 
-	table_head(table, "machine", "%s%s%s%s%s, %u CPUs%s%s, %lld-byte pages",
+	bool emulated = comparison->emulated_time;
+
+	table_head(table, "machine", "%s%s%s%s%s, %u CPUs%s%s, %lld-byte pages%s",
 		   comparison->guest ? "guest (" : "", comparison->guest ? accel : "",
-		   comparison->emulated_time ? ": times are emulated, not those of hardware" : "",
+		   comparison->guest && emulated ? ": times are emulated, not those of hardware"
+						 : "",
 		   comparison->guest ? "), " : "", text_of(machine, "arch"), comparison->cpus,
 		   *model ? ", " : "", model,
-		   (long long)json_integer_value(json_object_get(machine, "page_size")));
+		   (long long)json_integer_value(json_object_get(machine, "page_size")),
+		   !comparison->guest && emulated ? "; other arms are guests with emulated times"
+						  : "");
 }
 
 static void add_arm(struct table *table, const struct comparison *comparison,

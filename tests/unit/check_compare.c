@@ -380,6 +380,7 @@ START_TEST(allowed_differences)
 	ck_contains(printed(), "allowed: plan: point 1 (null) of ");
 	ck_contains(printed(), "allowed: emulated time: none and true");
 	ck_contains(printed(), "time_ms (emulated)");
+	ck_contains(printed(), "; other arms are guests with emulated times");
 	comparison_free(comparison);
 }
 END_TEST
