@@ -108,18 +108,20 @@ static int say(struct allowance *allowance, char *text)
 	return 0;
 }
 
-/* The fact as text; a machine that is no guest has "none" for a guest's facts. */
+/*
+ * The fact as text. "none": the record does not have it, as that of a machine that is no guest has
+ * no guest's facts. "empty" is known: no kernel arguments.
+ */
 static char *fact_text(const struct fact *fact, const struct loaded_run *run)
 {
 	const json_t *object = fact->object ? json_object_get(run->machine, fact->object)
 					    : run->machine;
 	const json_t *value = json_object_get(object, fact->key);
 
-	if (json_is_string(value) && json_string_length(value))
-		return strdup(json_string_value(value));
-	return value && !json_is_null(value) && !json_is_string(value)
-		       ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
-		       : strdup("none");
+	if (json_is_string(value))
+		return strdup(json_string_length(value) ? json_string_value(value) : "empty");
+	return value && !json_is_null(value) ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
+					     : strdup("none");
 }
 
 static int check_fact(unsigned int index, const struct loaded_run *first,

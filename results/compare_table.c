@@ -23,7 +23,6 @@ static void add_machine(struct table *table, const struct comparison *comparison
 	const json_t *guest = json_object_get(machine, "guest");
 	const char *model = text_of(machine, "cpu_model");
 	const char *accel = text_of(guest, "accel");
-
 	bool emulated = comparison->emulated_time;
 
 	table_head(table, "machine", "%s%s%s%s%s, %u CPUs%s%s, %lld-byte pages%s",
