@@ -155,8 +155,8 @@ static struct round make_round(const struct runner *runner, unsigned int number)
 }
 
 /*
- * Said once, and noted in the record. Before and after each repetition: one that came and went
- * within is not seen.
+ * Said once, and noted in the record. At the start and after each repetition: one that came and
+ * went within is not seen.
  */
 static void look_for_others(struct runner *runner)
 {
@@ -176,10 +176,8 @@ static int run_together(struct runner *runner, struct participant *participants,
 			unsigned int number)
 {
 	struct round round = make_round(runner, number);
-	int rc;
+	int rc = round_run(&round, participants, count, &runner->result->restored);
 
-	look_for_others(runner);
-	rc = round_run(&round, participants, count, &runner->result->restored);
 	look_for_others(runner);
 	for (unsigned int i = 0; i < count; i++)
 		runner->settled |= count > 1 && !participants[i].held &&
@@ -434,6 +432,7 @@ int run_plan(const struct plan *plan, json_t *machine, struct record *record, st
 		rc = journal_open(log, &runner.journal);
 	if (rc)
 		goto free_cpus;
+	look_for_others(&runner);
 	runner.started_ns = monotonic_ns();
 	rc = run_pinned(&runner);
 	log_progress_end(log);
