@@ -13,13 +13,7 @@
 #define KBUILD_ENVIRONMENT                                                                        \
 	"ARCH", "SUBARCH", "CROSS_COMPILE", "LLVM", "LLVM_IAS", "LOCALVERSION",                   \
 	"KCPPFLAGS", "KAFLAGS", "KCFLAGS", "KRUSTFLAGS",                                          \
-	"KCONFIG_CONFIG", "KCONFIG_ALLCONFIG", "KCONFIG_DEFCONFIG_LIST", "KCONFIG_WERROR",        \
-	"KCONFIG_AUTOCONFIG", "KCONFIG_AUTOHEADER", "KCONFIG_RUSTCCFG",                           \
-	"KCONFIG_WARN_UNKNOWN_SYMBOLS", "KCONFIG_NOSILENTUPDATE", "KCONFIG_OVERWRITECONFIG",      \
-	"KBUILD_KCONFIG", "KBUILD_DEFCONFIG", "KBUILD_BUILD_VERSION",                             \
-	"KBUILD_BUILD_VERSION_TIMESTAMP", "KBUILD_ABS_SRCTREE", "KBUILD_OUTPUT", "KBUILD_EXTMOD", \
-	"KBUILD_EXTMOD_OUTPUT", "KBUILD_EXTRA_SYMBOLS", "KBUILD_MODPOST_WARN",                    \
-	"KBUILD_EXTRA_WARN", "KBUILD_VERBOSE", "CONFIG_*", "sub_make_done",                       \
+	"CONFIG_*", "KCONFIG_*", "KBUILD_*", "sub_make_done",                                     \
 	"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "MFLAGS", "MAKELEVEL", "LC_ALL=C"
 /* clang-format on */
 
