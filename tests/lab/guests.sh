@@ -34,9 +34,9 @@ busybox=$(command -v busybox)
 if [ -n "$busybox" ]; then
 	expect "a panic is named" 1 "panic" "$sd" lab boot "$kernel" --cpus 2 --out "$work/g4" --add "$busybox" -- \
 		busybox sh -c 'echo c > /proc/sysrq-trigger'
+	check "its console is kept" grep -q "sysrq" "$work/g4/console.log"
 	expect "output that is no text comes through" 0 "2 bytes" sh -c "'$sd' lab boot '$kernel' --cpus 2 --out '$work/g12' \
 		--add '$busybox' -- busybox printf 'a\\0' | wc -c | sed 's/$/ bytes/'"
-	check "its console is kept" grep -q "sysrq" "$work/g4/console.log"
 	expect "a command that does not end" 1 "not done after 5 s" "$sd" lab boot "$kernel" --cpus 2 --timeout 5s --out "$work/g5" --add "$busybox" -- \
 		busybox sleep 600
 else
